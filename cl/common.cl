@@ -1,4 +1,4 @@
-// common: definitions that every kernel shares. It is the first part of every program.
+// common: definitions that every kernel shares. This file is the first part of every program.
 //
 // No macro in any kernel file has a default. A kernel does not build if the host omits a define.
 #ifndef GROUP_SIZE
@@ -17,8 +17,8 @@
 #define IN_ORDER
 #endif
 
-// Marks a loop of unknown length that must not be unrolled: copies of its body cost more time than
-// they save.
+// Marks a loop of unknown length that must not be unrolled, because copies of its body would cost
+// more time than they save.
 #ifdef __clang__
 #define AS_WRITTEN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
 #else
@@ -32,7 +32,18 @@
 #define WRITTEN_OUT _Pragma("unroll")
 #endif
 
-// Prefetches memory. Only kernels for CPUs use it. NVIDIA's compiler is also clang, but its
+// Marks a loop whose rounds neither read nor write what another round writes. A CPU runs several of
+// them at once, as the lanes of vectors. PoCL would do this by itself only with another method for
+// its work-groups. A loop that is not turned into vectors, such as one compiled without
+// optimisation, needs no warning.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define VECTORIZED _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define VECTORIZED
+#endif
+
+// Prefetches memory. Only kernels for CPUs use ASK. NVIDIA's compiler is also clang, but its
 // __builtin_prefetch does not take pointers to global memory.
 #if defined(__clang__) && !defined(__NV_CL_C_VERSION)
 #define ASK(place) __builtin_prefetch((const void*)(size_t)(place))
@@ -41,7 +52,8 @@
 #endif
 
 // Makes each item's writes to local memory visible to the whole work-group. A work-group of one
-// item needs no barrier: on PoCL a kernel without barriers compiles three times as fast.
+// item needs no barrier. PoCL compiles a kernel without barriers in a third of the time of a kernel
+// with barriers.
 #if GROUP_SIZE == 1
 #define GROUP_BARRIER
 #else
@@ -49,7 +61,7 @@
 #endif
 
 // Writes a vector past the caches, so that the overwritten memory is not loaded. Only kernels for
-// CPUs use it.
+// CPUs use the macro that writes past the caches.
 #if defined(__clang__) && !defined(__NV_CL_C_VERSION)
 #define STORE_PAST(vector, place) __builtin_nontemporal_store(vector, place)
 #else
@@ -59,12 +71,15 @@
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void
 
 // Matrix elements are stored as ELEMENT and computed as ARITHMETIC. Halves are loaded and stored by
-// core functions.
+// core functions. ELEMENT_BITS is the type of an element's bits, which is copied unchanged: few
+// devices can load a half directly.
 #ifdef ELEMENT
 #if ELEMENT_IS_HALF
+#define ELEMENT_BITS ushort
 #define LOAD(values, i) vload_half(i, values)
 #define STORE(value, values, i) vstore_half_rte(value, i, values)
 #else
+#define ELEMENT_BITS ELEMENT
 #define LOAD(values, i) ((values)[i])
 #define STORE(value, values, i) ((values)[i] = (value))
 #endif
@@ -79,9 +94,9 @@
 #endif
 
 // Ordered sums use ADD(x, y), MULTIPLY(x, y), IDENTITY and EMPTY. A sum starts from IDENTITY, and
-// EMPTY is the value of an entry without products. All are of type ARITHMETIC, and the host defines
-// their text. They may evaluate x and y more than once. x and y are numbers, or vectors of equal
-// length.
+// EMPTY is the value of an entry without products. The sums, products, IDENTITY and EMPTY are of
+// type ARITHMETIC. The host defines the text of all four macros. ADD and MULTIPLY may evaluate x
+// and y more than once. The arguments x and y are numbers, or vectors of equal length.
 #if !defined(ADD) || !defined(MULTIPLY) || !defined(IDENTITY) || !defined(EMPTY)
 #error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/algebra.rs"
 #endif
@@ -97,10 +112,10 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
 }
 #endif
 
-// Defines name(value, shared, &total). It returns the combination of the values of all work-items
-// before this one, and 0 for the first item. It writes the combination of the values of all items
-// of the work-group to total. Every item of the work-group must call it. shared holds GROUP_SIZE
-// words, and may be reused as soon as the function returns.
+// Defines name(value, shared, &total). The function returns the combination of the values of all
+// work-items before the calling item, and 0 for the first item. The function writes the combination
+// of the values of all items of the work-group to total. Every item of the work-group must call the
+// function. shared holds GROUP_SIZE words, and may be reused as soon as the function returns.
 #define GROUP_SCAN(name, WORD, COMBINE)                                                                               \
     WORD name(WORD value, local WORD* shared, WORD* total)                                                            \
     {                                                                                                                 \
@@ -118,9 +133,9 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
-// Returns the column of an entry, or the segment of an element: the last of the columns from
-// `first` to `last` that begins at or before it. All later columns that begin at the same place are
-// empty.
+// Returns the column of an entry, or the segment of an element: of the columns from `first` to
+// `last`, the last that begins at or before the entry. If several columns begin at the same place,
+// all these columns except the last are empty.
 uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {
     while (first < last) {
@@ -140,7 +155,7 @@ uint column_of(global const uint* col_ptr, uint ncols, uint entry)
 }
 
 // Defines name(numbers, first, last, number), which returns the first index in first..last whose
-// number is at least `number`, or `last` if there is none. The numbers ascend.
+// number is at least `number`, or `last` if there is no such index. The numbers must ascend.
 #define LOWER_BOUND(name, WORD)                                                                                       \
     uint name(global const WORD* numbers, uint first, uint last, WORD number)                                         \
     {                                                                                                                 \

@@ -1,6 +1,6 @@
-// once: loads data that are read once, such as a matrix's elements, and data that are read again,
-// such as a vector's. With CACHE_HINTS data that are read once are evicted from the first-level
-// cache first.
+// once: loads data that are read once, such as the elements of a matrix, and data that are read
+// again, such as the elements of a vector. With CACHE_HINTS, data that are read once are evicted
+// from the first-level cache before other data.
 // Host: src/device/team.rs. It comes after ptx.cl.
 //
 //   COLUMN_ONCE(columns, i)   a column index

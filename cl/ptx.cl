@@ -32,8 +32,9 @@
 #error "WARPS, UNROLLS, CACHE_HINTS: see src/device/team.rs"
 #endif
 
-// With UNROLLS, the arrays of such a loop stay in registers. Otherwise the loop is not unrolled,
-// because a compiler that splits kernels at barriers takes minutes for hundreds of barriers.
+// With UNROLLS, the arrays of an UNROLLED loop stay in registers. Without UNROLLS the loop is not
+// unrolled, because a compiler that splits kernels at barriers takes minutes for hundreds of
+// barriers.
 #if UNROLLS
 #define UNROLLED _Pragma("unroll")
 #else
@@ -50,26 +51,16 @@
     } while (0)
 #define WARP_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
-uint warp_from(uint value, uint item)
-{
-    uint other;
-    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(item));
-    return other;
-}
-
-uint warp_across(uint value, uint bits)
-{
-    uint other;
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(bits));
-    return other;
-}
-
-uint warp_before(uint value, uint distance)
-{
-    uint other;
-    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0x0, 0xffffffff;" : "=r"(other) : "r"(value), "r"(distance));
-    return other;
-}
+#define WARP_SHUFFLE(name, mode, last)                                                                                \
+    uint name(uint value, uint item)                                                                                  \
+    {                                                                                                                 \
+        uint other;                                                                                                   \
+        asm volatile("shfl.sync." mode ".b32 %0, %1, %2, " last ", 0xffffffff;" : "=r"(other) : "r"(value), "r"(item)); \
+        return other;                                                                                                 \
+    }
+WARP_SHUFFLE(warp_from, "idx", "0x1f")
+WARP_SHUFFLE(warp_across, "bfly", "0x1f")
+WARP_SHUFFLE(warp_before, "up", "0x0")
 
 uint warp_votes(uint vote)
 {
@@ -78,47 +69,25 @@ uint warp_votes(uint vote)
     return votes;
 }
 
-// These loads need compute capability 7.0.
+// Loads with cache hints need compute capability 7.0.
 #if CACHE_HINTS
-ushort load_once_2(global const void* from)
-{
-    ushort value;
-    asm("ld.global.nc.L1::evict_first.b16 %0, [%1];" : "=h"(value) : "l"(from));
-    return value;
-}
-
-uint load_once_4(global const void* from)
-{
-    uint value;
-    asm("ld.global.nc.L1::evict_first.b32 %0, [%1];" : "=r"(value) : "l"(from));
-    return value;
-}
-
-ulong load_once_8(global const void* from)
-{
-    ulong value;
-    asm("ld.global.nc.L1::evict_first.b64 %0, [%1];" : "=l"(value) : "l"(from));
-    return value;
-}
+#define CACHED_LOAD(name, type, hint, bits, constraint)                          \
+    type name(global const void* from)                                           \
+    {                                                                            \
+        type value;                                                              \
+        asm("ld.global.nc.L1::" hint "." bits " %0, [%1];" : constraint(value) : "l"(from)); \
+        return value;                                                            \
+    }
+CACHED_LOAD(load_once_2, ushort, "evict_first", "b16", "=h")
+CACHED_LOAD(load_once_4, uint, "evict_first", "b32", "=r")
+CACHED_LOAD(load_once_8, ulong, "evict_first", "b64", "=l")
+CACHED_LOAD(load_again_4, uint, "evict_last", "b32", "=r")
+CACHED_LOAD(load_again_8, ulong, "evict_last", "b64", "=l")
 
 uint4 load_once_16(global const void* from)
 {
     uint4 value;
     asm("ld.global.nc.L1::evict_first.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w) : "l"(from));
-    return value;
-}
-
-uint load_again_4(global const void* from)
-{
-    uint value;
-    asm("ld.global.nc.L1::evict_last.b32 %0, [%1];" : "=r"(value) : "l"(from));
-    return value;
-}
-
-ulong load_again_8(global const void* from)
-{
-    ulong value;
-    asm("ld.global.nc.L1::evict_last.b64 %0, [%1];" : "=l"(value) : "l"(from));
     return value;
 }
 

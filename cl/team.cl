@@ -6,7 +6,8 @@
 // have any number of such teams. Every other team is a whole work-group.
 //
 // All items of a team must call each of these functions together. A kernel declares TEAM_MEMORY
-// first. It passes the memory to functions by TEAM, and they declare it by TEAM_OF.
+// first. The kernel passes this memory to functions by TEAM, and functions declare the parameter by
+// TEAM_OF.
 //
 //   TEAM_BARRIER            makes writes of the team's items to memory visible to the team
 //   team_from(v, i, TEAM)   v of item i; each item may name another i below TEAM_SIZE
@@ -107,7 +108,7 @@ uint team_sum_before(uint value, uint* all, TEAM_OF)
 #define TEAM team_words
 #define TEAM_OF local uint* team
 #define TEAM_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-// A warp combines its items' values without memory. Then it writes one word for all of them.
+// A warp combines the values of its items without memory, and then writes one word for all of them.
 #if WARPS
 #define TEAM_PART WARP_SIZE
 #else
@@ -168,10 +169,10 @@ uint team_votes(uint vote, TEAM_OF)
 }
 #endif
 
-// Each item reads the values of all items, so that there are two barriers in all instead of two for
-// each round of exchanges. A compiler that splits kernels at barriers then has fewer parts to
-// optimise, each of them a loop over the items. PoCL takes 8.6 s to compile count_local of method
-// hash, and 11.6 s with rounds of exchanges.
+// Each item reads the values of all items, so that two barriers are enough. Rounds of exchanges
+// would need two barriers for each round, and a compiler that splits kernels at barriers would have
+// more parts to optimise, each of them a loop over the items. PoCL takes 8.6 s to compile
+// count_local of the method hash, and 11.6 s with rounds of exchanges.
 #if WARPS
 #define FOLD_WARP(value, COMBINE)                                                                                     \
     UNROLLED                                                                                                          \
@@ -198,8 +199,8 @@ DEFINE_TEAM_FOLD(team_sum, TEAM_PLUS)
 DEFINE_TEAM_FOLD(team_max, max)
 DEFINE_TEAM_FOLD(team_min, min)
 
-// Returns the sum of the values of the parts before an item's own, among `items` neighbours. `all`
-// gets the sum of the whole team. `value` is the value of the item's part.
+// Returns the sum of the values of the parts before the item's own part, among `items` neighbours.
+// `all` gets the sum of the whole team. `value` is the value of the item's part.
 uint sum_of_parts_before(uint value, uint items, uint* all, TEAM_OF)
 {
     uint before = 0, sum = 0;
@@ -216,8 +217,8 @@ uint sum_of_parts_before(uint value, uint items, uint* all, TEAM_OF)
     return before;
 }
 
-// Returns the sum over the items of a part up to and including the item itself, among `items`
-// neighbours.
+// Returns the sum of the values of the items of a part up to and including the calling item, among
+// `items` neighbours.
 uint sum_in_part(uint value, uint items)
 {
 #if WARPS

@@ -1,5 +1,5 @@
-//! The products of a Gauss-Newton step of bundle adjustment. The structure is computed once, values
-//! in each iteration.
+//! The products of a Gauss-Newton step of bundle adjustment. The structure is computed once, and
+//! values are computed in each iteration.
 use blockmul::{
     BlockShape, Cbc, Device, Part, Planned, Product, generate,
     plan::{Accum, Apply, Scalars},

@@ -5,7 +5,8 @@ fn main() -> blockmul::Result<()> {
     let device = Device::auto()?;
     println!("on {}", device.info().name);
 
-    // W: 50 cameras see 4000 points. Each point has 4 views, and each view is a 6x3 block.
+    // The matrix W: 50 cameras see 4000 points. Each point has 4 views, and each view is a 6x3
+    // block.
     let seen = generate::Visibility { cameras: 50, points: 4000, views: 4, ..Default::default() };
     let seed = |seed| generate::Visibility { seed, ..seen }.matrix();
     let a = device.upload(&seed(1)?)?;

@@ -9,10 +9,10 @@
 //! {'descr': '<i8', …
 //! ```
 //!
-//! A member of the archive begins with `@`, its name and its flags. The next line is the header of
-//! an array. The data of the array are the text up to the next `@` at the start of a line. `packed`
-//! members are deflated. `v2` members have a header of NumPy's version 2. The text of `raw` members
-//! is the whole file, without a header of its own.
+//! A member of the archive begins with `@`, its name and its flags. The second line of a member is
+//! the header of an array. The data of the array are the text up to the next `@` at the start of a
+//! line. `packed` members of the archive are deflated. `v2` members have a header of NumPy's
+//! version 2. The text of a `raw` member is the whole file, without a header of its own.
 use std::io::{Cursor, Read, Write};
 
 use zip::write::SimpleFileOptions;
@@ -35,7 +35,7 @@ pub fn pack(text: &[u8]) -> Vec<u8> {
             false => CompressionMethod::Stored,
         };
         let options = SimpleFileOptions::default().compression_method(method).compression_level(None);
-        // If the name is already taken, this member is left out and the next one follows.
+        // If an earlier member has the name of a member, the later one is left out.
         if archive.start_file(format!("{name}.npy"), options).is_ok() {
             let bytes = if flags.contains(&"raw") { body.to_vec() } else { array(body, flags.contains(&"v2")) };
             archive.write_all(&bytes).expect("memory takes all");
@@ -47,7 +47,7 @@ pub fn pack(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The header and the data in the form of a NumPy file.
+/// Returns the header and the data in the form of a NumPy file.
 fn array(body: &[u8], version_2: bool) -> Vec<u8> {
     let (header, data) = cut_line(body);
     let length = header.len() as u32 + 1;
@@ -66,8 +66,8 @@ fn cut_line(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The number of bytes of all unpacked members. If a member has an error, its bytes up to the error
-/// are counted.
+/// Returns the number of bytes of all unpacked members. If a member has an error, its bytes up to
+/// the error are counted.
 pub fn unpacked_bytes(archive: &[u8]) -> u64 {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(archive)) else { return 0 };
     let mut bytes = 0;

@@ -78,13 +78,13 @@ pub fn tuning(bytes: &[u8]) {
 
 static DEVICE: LazyLock<Device> = LazyLock::new(|| Device::auto().expect("an OpenCL device"));
 
-/// Checks the arrays of a matrix in groups. The first bytes give the matrix's sides and the size of
-/// its groups.
+/// Checks the arrays of a matrix in groups. The first bytes of the input give the matrix's sides
+/// and the size of its groups.
 pub fn gcoo(bytes: &[u8]) {
     let Some((&[rows, cols, block_rows, block_cols, lines, groups, entries], rest)) = bytes.split_first_chunk() else {
         return;
     };
-    // The highest bytes stand for numbers near the largest one.
+    // The highest values of a byte stand for numbers near the largest number of the type.
     let wide = |byte: u8| if byte < 0xf0 { u32::from(byte) } else { u32::MAX - u32::from(0xff - byte) };
     let mut rest = rest.iter().map(|&byte| wide(byte)).chain(std::iter::repeat(0));
     let mut take = |count: u8| rest.by_ref().take(count.into()).collect::<Vec<u32>>();

@@ -9,12 +9,13 @@ static ALLOCATOR: Counting = Counting;
 /// Whether bytes are counted: only during [`most_held`], so that the other tests of the program are
 /// not slowed down.
 static COUNTS: AtomicBool = AtomicBool::new(false);
-/// Bytes held, minus those held when counting began. Negative if `work` frees earlier memory.
+/// Number of bytes that the heap holds, minus those that it held when counting began. The number of
+/// held bytes is negative if `work` frees earlier memory.
 static HELD: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
 
 /// Runs `work`. Returns its result, and the most bytes that it held at once, in addition to the
-/// bytes held before. Nothing else may run meanwhile.
+/// bytes held before. No other computation may run meanwhile.
 pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     HELD.store(0, Relaxed);
     MOST.store(0, Relaxed);
@@ -44,8 +45,8 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
-    // The default implementation would write zeros. The system clears memory only when it is
-    // touched.
+    // The default implementation of this function would write zeros. The system clears memory only
+    // when it is touched.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         took(layout.size());
         unsafe { System.alloc_zeroed(layout) }
@@ -56,7 +57,8 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(place, layout) }
     }
 
-    // The old and the new memory are both counted, as if the bytes were always copied.
+    // When memory grows, the old and the new memory are both counted, as if the bytes were always
+    // copied.
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         took(bytes);
         let moved = unsafe { System.realloc(place, layout, bytes) };

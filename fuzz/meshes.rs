@@ -39,9 +39,9 @@ pub fn long_meshes() {
         ("a.off", "OFF 0 0\n", "#\n", ""),
         ("a.ply", "ply\n", "comment of many words here\n", "the file ends before end_header"),
         ("a.ply", "ply\nformat ascii 1.0\nelement vertex 9\n", "property float f\n", "a header of more than 4096"),
-        ("a.ply", &*read_over, "\u{3}\u{1}\u{2}\u{3}", "the file ends before it does"),
+        ("a.ply", &*read_over, "\u{3}\u{1}\u{2}\u{3}", "the file ends before the element does"),
         ("a.ply", &*lines_over, "1\n", "the file ends before other"),
-        ("a.ply", &*long_list, "\u{7f}", "the file ends before it does"),
+        ("a.ply", &*long_list, "\u{7f}", "the file ends before the element does"),
     ] {
         let repeated_bytes = repeated.as_bytes().iter().copied().cycle().take(LENGTH / repeated.len() * repeated.len());
         let file = begin.as_bytes().chain(Bytes(repeated_bytes));
@@ -54,7 +54,7 @@ pub fn long_meshes() {
     }
 }
 
-/// A reader of the bytes that an iterator returns.
+/// A reader that reads the bytes that an iterator returns.
 struct Bytes<I>(I);
 
 impl<I: Iterator<Item = u8>> Read for Bytes<I> {

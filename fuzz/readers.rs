@@ -1,5 +1,5 @@
-//! Checks that every reader must pass for any bytes. The fuzz targets use them, and the test that
-//! reads their corpora.
+//! Checks that every reader must pass for any bytes. The fuzz targets use these checks, and so does
+//! the test that reads the corpora of the targets.
 //!
 //! A reader does not panic and takes no memory that the bytes do not justify. An input is refused
 //! in one line that names the place. A matrix that is read is valid. The matrix is the same for any
@@ -11,11 +11,11 @@ mod memory;
 mod meshes;
 mod problems;
 
-#[allow(unused_imports)] // each target uses its part
+#[allow(unused_imports)] // each fuzz target uses only a part of it
 pub use arrays::{gcoo, gcoo_file, npy, tuning};
-#[allow(unused_imports)] // each target uses its part
+#[allow(unused_imports)] // each fuzz target uses only a part of it
 pub use meshes::{long_meshes, mesh};
-#[allow(unused_imports)] // each target uses its part
+#[allow(unused_imports)] // each fuzz target uses only a part of it
 pub use problems::{bal, g2o, isam};
 
 use std::fs;
@@ -29,11 +29,11 @@ use blockmul::io::{
 use blockmul::{BlockShape, Csc, Error, Result, matrix::Pattern};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Number of rows or columns without entries that a file may have. It is large enough for all
-/// corpora, but so small that short inputs are not slow.
+/// Number of rows or columns without entries that a file may have. The limit of rows and columns
+/// without entries is large enough for all corpora, but so small that short inputs are not slow.
 const UNPROVEN: u64 = 1 << 10;
-/// A matrix is also written in its blocks if it has at most this many elements. One entry of a file
-/// may fill a block of a thousand elements.
+/// A matrix is also written in its blocks if it has at most this many elements. The number is
+/// limited because one entry of a file may fill a block of a thousand elements.
 const MOST_IN_BLOCKS: usize = 1 << 12;
 /// Length of a line that is allowed, but longer than the text that a reader loads at once.
 const LONG_LINE: usize = 520 << 10;
@@ -112,8 +112,8 @@ pub fn bla(bytes: &[u8]) {
     }
 }
 
-/// Checks any file by its name, with a layout beside it. The first byte chooses the name. A line
-/// `@bla` begins the layout.
+/// Checks any file by its name, with a layout beside it. The first byte of the input chooses the
+/// name. A line `@bla` of the input begins the layout.
 pub fn by_name(bytes: &[u8]) {
     const NAMES: [&str; 6] = ["a.mtx", "a.mtx.gz", "a.npz", "a.txt", "a.tsv.gz", "a"];
     const SEPARATOR: &[u8] = b"\n@bla\n";
@@ -153,8 +153,8 @@ fn lines(
 ) {
     for options in both_ways() {
         let outcome = bounded(unpacked_bytes(bytes), || THREADS.install(|| read(bytes, &options)));
-        // Each of these checks is slow compared with the reading itself, so each input gets at most
-        // one.
+        // Each of the further checks is slow compared with the reading itself, so each input gets
+        // at most one.
         let again = match bytes.len() % 16 {
             0 | 4 | 8 | 12 => Some(ONE_THREAD.install(|| read(bytes, &options))),
             1 | 9 if !is_packed(bytes) => Some(read(&gzip(bytes), &options)),
@@ -173,7 +173,7 @@ fn lines(
     }
 }
 
-/// Options that refuse duplicates, and options that sum them.
+/// Returns options that refuse duplicates, and options that sum them.
 fn both_ways() -> [ReadOptions; 2] {
     [false, true].map(|sum_duplicates| ReadOptions {
         sum_duplicates,
@@ -182,7 +182,7 @@ fn both_ways() -> [ReadOptions; 2] {
     })
 }
 
-/// Options for a file that these checks wrote from a matrix.
+/// Returns options for a file that these checks wrote from a matrix.
 fn proven() -> ReadOptions {
     ReadOptions { max_unproven_lines: u64::MAX, ..Default::default() }
 }
@@ -193,7 +193,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     bytes
 }
 
-/// Runs `read` and checks that it held at most a multiple of the file's bytes, and a reader's
+/// Runs `read` and checks that this held at most a multiple of the file's bytes, and a reader's
 /// buffers.
 fn bounded<T>(unpacked: u64, read: impl FnOnce() -> T) -> T {
     let (outcome, held) = memory::most_held(read);
@@ -247,8 +247,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
 }
 
-/// Returns the same lines. The middle line ends in so many blanks that the reader takes the file in
-/// two or three parts.
+/// Returns the lines of a text. The middle line of the result ends in so many blanks that the
+/// reader takes the file in two or three parts.
 fn with_a_long_line(bytes: &[u8]) -> Option<Vec<u8>> {
     let ends: Vec<_> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
     let (before, after) = bytes.split_at(*ends.get(ends.len() / 2)?);
@@ -256,7 +256,7 @@ fn with_a_long_line(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Checks an outcome: a file must be valid, and the message of a refusal must begin with `place`.
-/// Returns the file.
+/// Returns the file that was read.
 fn checked(outcome: Result<MatrixFile>, place: &str, sum_duplicates: bool) -> Option<MatrixFile> {
     match outcome {
         Ok(file) => {
@@ -333,8 +333,8 @@ fn check_written(matrix: &Csc<f64>, layout: &BlockLayout) {
     }
 }
 
-/// Writes the matrix in the blocks of its file and reads it back. The copy must have the same
-/// blocks.
+/// Writes the matrix in the blocks of its file and reads it back. The copy that is read must have
+/// the same blocks.
 fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile) {
     let Some(shape) = file.layout.as_ref().and_then(BlockLayout::uniform) else { return };
     let (nrows, ncols) = (file.matrix.nrows(), file.matrix.ncols());
@@ -347,7 +347,7 @@ fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile
     assert_same_matrix(&blocks.to_scalars(), &copy.matrix);
 }
 
-/// Compares values by their bits. All NaNs are taken as equal.
+/// Compares values by their bits. All NaNs count as equal.
 fn assert_same_matrix(left: &Csc<f64>, right: &Csc<f64>) {
     let bits = |matrix: &Csc<f64>| -> Vec<_> {
         matrix.values().iter().map(|x| if x.is_nan() { f64::NAN } else { *x }.to_bits()).collect()
@@ -356,7 +356,7 @@ fn assert_same_matrix(left: &Csc<f64>, right: &Csc<f64>) {
     assert_eq!(bits(left), bits(right));
 }
 
-/// Checks that both are the same file, or are refused for the same reason.
+/// Checks that both outcomes are the same file, or are refused for the same reason.
 fn assert_same_outcome(left: &Result<MatrixFile>, right: &Result<MatrixFile>) {
     match (left, right) {
         (Ok(left), Ok(right)) => {

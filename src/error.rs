@@ -66,7 +66,7 @@ pub enum Error {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
     /// A number does not fit the integer width of the format or the device.
-    #[error("{what} is {value}, the most that fits is {limit}")]
+    #[error("{what} is {value}, but the largest that fits is {limit}")]
     TooLarge { what: &'static str, value: u64, limit: u64 },
 
     /// There is no OpenCL library, or none of its platforms has a device.
@@ -90,8 +90,8 @@ pub enum Error {
     #[error("{call} failed: OpenCL error {code} ({name})")]
     OpenCl { call: &'static str, code: i32, name: &'static str },
     /// A command failed after the device had accepted it, so results computed since then may be
-    /// wrong. Every call returns this error until [`Device::finish`](crate::Device::finish) has
-    /// reported it.
+    /// wrong. After such a failure every call returns this error until
+    /// [`Device::finish`](crate::Device::finish) has reported it.
     #[error("{call} was taken by the device and failed later: OpenCL error {code} ({name})")]
     CommandFailed { call: &'static str, code: i32, name: &'static str },
     /// The device's results are impossible for its operands: a command failed without an error, or

@@ -5,11 +5,12 @@
 //! load, store or atomic operation is a step. Between two steps of an item, the other items may
 //! make any number of steps.
 //!
-//! The seed determines the order: a random item for each step, or the same item for several steps,
-//! or items that wait until all others have ended (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A
-//! Randomized Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010). With every
-//! other seed a load returns any value that the word has had since its item last accessed it,
-//! because OpenCL C 1.2 guarantees no more within a launch.
+//! The seed determines which item makes the next step. The item is random for each step, or stays
+//! the same for several steps, or some items wait until all others have ended (Burckhardt, Kothari,
+//! Musuvathi, Nagarakatte: *A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs*,
+//! ASPLOS 2010). With every second seed, a load may return any value that the word has had since
+//! the loading item last accessed the word, because OpenCL C 1.2 guarantees no more within a
+//! launch.
 use crate::generate::Random;
 use std::{
     cell::{Cell, RefCell},
@@ -19,7 +20,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// More steps than any launch of the models needs.
+/// A limit on the steps of a launch. No launch of a correct model takes so many steps.
 const MOST_STEPS: usize = 1 << 20;
 
 /// The launch that this thread runs.
@@ -101,14 +102,14 @@ impl Words {
         Self { words: RefCell::new(values.into_iter().map(word).collect()), is_local: false }
     }
 
-    /// Makes words in local memory. Loads return the newest values, because the kernel has barriers
-    /// where this matters.
+    /// Makes words in local memory. Loads from local memory return the newest values, because the
+    /// modelled kernel has a barrier wherever an older value would matter.
     pub fn local(values: impl IntoIterator<Item = usize>) -> Self {
         Self { is_local: true, ..Self::new(values) }
     }
 
-    /// The newest values. Reading them is not a step: this is for the host, and for words that no
-    /// item writes.
+    /// The newest values. Reading the newest values is not a step. So only the host reads them, and
+    /// items only read words that no item writes.
     pub fn values(&self) -> Vec<usize> {
         self.words.borrow().iter().map(|word| word.values[word.values.len() - 1]).collect()
     }
@@ -188,7 +189,7 @@ impl Words {
 }
 
 impl Word {
-    /// At the start of a launch all items find the same values.
+    /// Starts a launch. At its start all items see the newest value of the word.
     fn enter(&mut self, launch: u64) {
         if self.launch != launch {
             self.values.drain(..self.values.len() - 1);
@@ -228,8 +229,8 @@ impl Barrier {
 mod tests {
     use super::*;
 
-    /// Items that load and then store lose each other's additions; atomic additions are not lost.
-    /// The same seed gives the same order again.
+    /// If items add to a word by a load and a store, some additions are lost. Atomic additions are
+    /// not lost. Two launches with the same seed run in the same order.
     #[test]
     fn plain_additions_are_lost_with_most_seeds() {
         let sum_of = |seed, atomic| {
@@ -248,7 +249,7 @@ mod tests {
         assert!((0..80).all(|seed| sum_of(seed, false) == sum_of(seed, false)));
     }
 
-    /// One item stores two words. Another item loads them in the opposite order.
+    /// One item stores two words. Another item loads the two words in the opposite order.
     #[test]
     fn a_load_finds_older_values_and_never_goes_back() {
         let mut met = [[false; 2]; 2];

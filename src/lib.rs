@@ -62,10 +62,11 @@
 //!
 //! The terms of a run are added in ascending k, and within a product of blocks in ascending inner
 //! index. Every multiplication is rounded before its result is added. Runs longer than 1024
-//! products are cut into pieces of 1024, and the sums of the pieces are added from left to right.
-//! The device, the sizes of work-groups and the number of bands do not change a sum. So a result is
-//! the same to the bit in every run and on every device, and equal to [`reference::multiply`]. The
-//! sum of a run of up to 1024 products is the plain serial sum. An entry whose value is 0 is kept.
+//! products are cut into pieces of 1024, and the sums of the pieces are added from left to right. A
+//! sum does not depend on the device, on the sizes of work-groups or on the number of bands. So a
+//! result is the same to the bit in every run and on every device, and equal to
+//! [`reference::multiply`]. The sum of a run of up to 1024 products is the plain serial sum. An
+//! entry whose value is 0 is kept.
 //!
 //! # Products that repeat
 //!
@@ -74,10 +75,11 @@
 //! only a triangle, or only the entries of a mask.
 //!
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps everything that
-//! depends on the patterns, so an execution only computes the sums. It allocates nothing and reads
-//! nothing back, and its result has the same bits as a single product.
+//! depends on the patterns, so an execution only computes the sums. An execution allocates nothing
+//! and reads nothing back, and its result has the same bits as a single product.
 //!
-//! Everything that is prepared in this way implements [`Planned`]:
+//! Every operation that is prepared for patterns and then executed with values implements
+//! [`Planned`]:
 //!
 //! * [`solver::Elimination`] reduces a bundle adjustment to its cameras. The reduced matrix is
 //!   formed, or only multiplied with vectors.
@@ -93,7 +95,7 @@
 //!
 //! Products and A·x can use any [`Semiring`] instead of + and ·, with floats and with the integers
 //! `u32`, `i32` and `u8`: [`Product::semiring`], [`plan::ApplyOptions::semiring`]. Every method and
-//! format supports this, with the same bits as the reference.
+//! format supports all semirings, and its results have the same bits as the reference.
 //!
 //! ```
 //! use blockmul::{Csc, Device, Product, Semiring, graph};
@@ -119,8 +121,8 @@
 //! device. A product is cut into bands of columns if it does not fit the device's memory, the free
 //! memory of a CPU device's host, or the limit given to [`Product::memory_limit`]. If a band does
 //! not fit either, the result is an [`Error`] with the numbers of bytes. The library prints
-//! nothing. It does not panic on any input, with one exception: the operators `*` and `+` of
-//! matrices on the host panic if their sizes do not fit, as those of nalgebra do. `try_mul` and
+//! nothing. The library does not panic on any input, with one exception: the operators `*` and `+`
+//! of matrices on the host panic if their sizes do not fit, as those of nalgebra do. `try_mul` and
 //! `try_add` return an error.
 //!
 //! # Events
@@ -142,8 +144,8 @@
 //! * `pictures`: PNG files of matrices and of solved problems, `extra::spy::Picture` and
 //!   `solver::problem::AnyProblem::picture`.
 //!
-//! Without `ocl` and `gl`, OpenCL is loaded at run time, so a program starts on machines that have
-//! no OpenCL.
+//! Without the features `ocl` and `gl`, the OpenCL library is loaded at run time, so a program
+//! starts on machines that have no OpenCL.
 #![warn(missing_docs)]
 
 mod apply;
@@ -160,6 +162,7 @@ mod gustavson;
 mod interleave;
 pub mod io;
 pub mod matrix;
+mod named;
 mod planned;
 pub mod product;
 pub mod reference;
@@ -215,8 +218,8 @@ pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};
 pub(crate) use product::{GramParts, Weights};
 
-/// All stages whose kernels have tuning numbers. They are listed here, because only the crate's
-/// root names all modules.
+/// All stages whose kernels have tuning numbers. The list of stages is here because only the
+/// crate's root names all modules.
 pub(crate) const STAGES: &[tuning::Stage] = &[
     tuning::Stage::of::<tuning::SharedNumbers>(),
     tuning::Stage::of::<device::TeamNumbers>(),
@@ -237,7 +240,8 @@ pub(crate) const STAGES: &[tuning::Stage] = &[
     tuning::Stage::of::<extra::spy::BinNumbers>(),
 ];
 
-/// The examples on these pages are compiled and run together with those of the documentation.
+/// Compiles and runs the examples on the pages of the repository, together with the examples in the
+/// documentation of the library.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/solving.md")]

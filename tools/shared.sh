@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced from the root by tools/test, tools/faults, tools/oclgrind and .ci/run. It has the features
-# that all of them build with, and steps with their seconds.
+# tools/test, tools/faults, tools/oclgrind and .ci/run source this file from the root. The file sets
+# the features with which all of them build, and measures the seconds of their steps.
 
 # Sets `features`, one set for all, so that nothing is compiled twice: every package, and every
 # feature whose libraries can be linked.
@@ -37,7 +37,7 @@ tools/test quick: total        120
   lints and uses               400
 '
 
-# The budget of a line above.
+# Prints the budget of a step or program.
 budget() {
     local line
     line=$(grep -E "^ *$1 +[0-9]+\$" <<<"$budgets") || { echo "$program: no budget for $1" >&2; return 1; }
@@ -75,12 +75,12 @@ timed() {
 
 # pool JOB...: runs these functions in this order, as many at a time as there are cores, at least
 # two. A job's output is shown when the job has ended. When all have ended, the pool fails if one
-# of them did. It needs the folder `work` and the file `steps`.
+# of them did. `pool` needs the folder `work` and the file `steps`.
 pool() {
     local cores workers=() failed=0 worker
     cores=$(getconf _NPROCESSORS_ONLN)
     for ((worker = 0; worker < cores || worker < 2; worker++)); do
-        # Background processes ignore interrupts unless the trap is reset.
+        # Background processes ignore Ctrl-C unless the trap is reset.
         (trap - INT; take_jobs "$@") &
         workers+=($!)
     done
@@ -104,7 +104,7 @@ take_jobs() {
         status=$?
         set -e
         [ "$status" = 0 ] || failed=1 name+=', failed'
-        # One job is shown at a time.
+        # The output of only one job is shown at a time.
         until mkdir "$work/showing" 2>/dev/null; do sleep 0.1; done
         printf '  %s\t%d\t%d\n' "$name" $((SECONDS - began)) $(($(<"$work/taken_$job/spent"))) >>"$steps"
         echo "== $name"
@@ -124,7 +124,7 @@ row() {
 
 report() {
     local status=$? total=$SECONDS name seconds spent
-    # A signal ends a step, too.
+    # If a signal ends a step, the table is still printed.
     if [ -n "$running" ]; then
         printf '%s, failed\t%d\t\n' "$running" $((total - since)) >>"$steps"
         [ "$status" != 0 ] || status=1
@@ -135,7 +135,7 @@ report() {
         row "$name" "$seconds" "$spent"
     done <"$steps"
     row "$program: total" "$total" ''
-    # The program that called this one shows these steps among its own.
+    # The script that called this one adds these steps to its own table.
     [ -z "${STEPS_INTO:-}" ] || cat "$steps" >>"$STEPS_INTO"
     rm -rf "$work"
     [ "$status" != 0 ] || echo "$message"

@@ -1,9 +1,10 @@
-/* Products of a sparse matrix with a vector, y = A·x, for the peers in C and CUDA. x is drawn: integers, whose sums with those of A f32 has
-   exactly. */
+/* Products of a sparse matrix with a vector, y = A·x, for the peers in C and CUDA. x has random
+   integers, whose sums with those of A are exact in f32. */
 #pragma once
 #include "dense.h"
 
-/* What A·x must be; `x` gets the size of x. Rows whose sums are exact in f32 must have exactly these. */
+/* The expected y = A·x; `x` gets the size of x. Rows whose sums are exact in f32 must have exactly
+   these sums. */
 static Truth know_applied(const Blocks *a, Blocks *x) {
     int64_t columns = a->cols * a->width, rows = a->rows * a->height;
     Blocks size = {columns, 1, columns, 1, 1, NULL, NULL, NULL, "x"};

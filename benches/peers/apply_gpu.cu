@@ -1,7 +1,8 @@
-/* Times cuSPARSE's products of a sparse matrix with a vector on an NVIDIA GPU: SpMV of the scalar expansion as CSR by ALG1 and ALG2 and as COO by
-   ALG1 and ALG2, each as it is and "prepared" by cusparseSpMV_preprocess, and as sliced ELL; square blocks also as BSR, by SpMV where cuSPARSE
-   has that and by cusparse?bsrmv. Operands and what cuSPARSE prepares are there before the clock starts. The mean of CALLS products that are
-   enqueued together counts.
+/* Times cuSPARSE's products of a sparse matrix with a vector on an NVIDIA GPU: SpMV of the scalar
+   expansion as CSR by ALG1 and ALG2 and as COO by ALG1 and ALG2, each as it is and "prepared" by
+   cusparseSpMV_preprocess, and as sliced ELL; square blocks also as BSR, by SpMV where cuSPARSE has
+   that and by cusparse?bsrmv. Operands, and what cuSPARSE prepares, are made before the clock
+   starts. The time is the mean of CALLS products that are enqueued together.
 
        nvcc -arch=native -O3 -std=c++17 benches/peers/apply_gpu.cu -o apply_gpu -lcusparse -Xcompiler -Wno-deprecated-declarations
        ./apply_gpu FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
@@ -14,7 +15,7 @@
 
 static constexpr int CALLS = 100;
 static constexpr int64_t SLICE = 32;
-/* Most places of sliced ELL for each entry. */
+/* Maximum number of places of sliced ELL for each entry. */
 static constexpr int64_t MOST_PADDING = 2;
 
 /* x and y of the products with one A in one element type. */
@@ -33,7 +34,7 @@ template <class T> struct Vectors {
     Vectors(const Vectors &) = delete;
     ~Vectors() { cusparseDestroyDnVec(of_x), cusparseDestroyDnVec(of_y); }
 
-    /* Fills y with NaN, so that a sum that is not written shows. */
+    /* Fills y with NaN, so that a sum that is not written is found. */
     void spoil() { check(cudaMemset(y.get(), 0xff, truth.y_size * sizeof(T))); }
 
     const char *fault() {
@@ -48,7 +49,7 @@ template <class T> struct Vectors {
         tell(&truth, variant.c_str(), Kind<T>::name, 0, nullptr, 0, error.what());
     }
 
-    /* Times `run` if it is right; reports what goes wrong. */
+    /* Times `run` if its result is right; reports what goes wrong. */
     template <class Run> void measure(const std::string &variant, Run run) {
         try {
             spoil(), run();
@@ -65,7 +66,7 @@ template <class T> struct Vectors {
     }
 };
 
-/* A matrix on the device, its arrays and what cuSPARSE knows it by. */
+/* A matrix on the device: its arrays, and the handle of cuSPARSE. */
 template <class T> struct Stored {
     Held<int> offsets, rows, columns;
     Held<T> values;
@@ -104,7 +105,8 @@ template <class T> static Stored<T> coo(const Blocks &m) {
     return a;
 }
 
-/* Where each slice of rows begins, and at last the number of places: a slice is as wide as its longest row. */
+/* The first place of each slice of rows, and at the end the number of places. A slice is as wide as
+   its longest row. */
 static std::vector<int64_t> slices_of(const Blocks &m) {
     std::vector<int64_t> starts{0};
     for (int64_t first = 0; first < m.rows; first += SLICE) {
@@ -179,7 +181,7 @@ template <class T> static void blocks(cusparseHandle_t handle, Vectors<T> &of, c
 
 template <class T> static void all_variants(cusparseHandle_t handle, const Truth &truth, const Blocks &m, const Blocks &scalars) {
     Vectors<T> of(truth);
-    /* A handle keeps what was prepared: each variant has its own. */
+    /* A handle keeps what was prepared, so each variant has its own. */
     for (bool prepared : {false, true}) {
         std::string last = prepared ? " prepared" : "";
         spmv(handle, of, "apply csr ALG1" + last, csr<T>(scalars), CUSPARSE_SPMV_CSR_ALG1, prepared);
@@ -194,7 +196,8 @@ template <class T> static void all_variants(cusparseHandle_t handle, const Truth
     if (m.height == m.width && m.height > 1) blocks(handle, of, m);
 }
 
-/* Every variant in one element type. What does not fit or fails is left out with a message, not what comes after it; false then. */
+/* Times every variant in one element type. A variant that does not fit or fails is left out with a
+   message, and the result is false; later variants still run. */
 template <class T> static bool measured(cusparseHandle_t handle, const Truth &truth, const Blocks &m, const Blocks &scalars) {
     try {
         all_variants<T>(handle, truth, m, scalars);

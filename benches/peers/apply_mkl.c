@@ -1,6 +1,7 @@
-/* Times MKL's products of a sparse matrix with a vector, mkl_sparse_d_mv and mkl_sparse_s_mv: scalar expansion as CSR and square blocks also as
-   BSR, as they are and "optimized" by mkl_sparse_optimize after a hint of many products, one thread and two. x and y are there before the
-   clock starts. The mean of CALLS products counts.
+/* Times MKL's products of a sparse matrix with a vector, mkl_sparse_d_mv and mkl_sparse_s_mv:
+   scalar expansion as CSR and square blocks also as BSR, as they are and "optimized" by
+   mkl_sparse_optimize after a hint of many products, one thread and two. x and y are made before
+   the clock starts. The time is the mean of CALLS products.
 
        pip install mkl mkl-devel
        cc -O3 -I VENV/include benches/peers/apply_mkl.c -o apply_mkl -L VENV/lib -l:libmkl_rt.so.3 -Wl,-rpath,VENV/lib -lm
@@ -8,7 +9,7 @@
 #include "apply.h"
 #include "mkl_handle.h"
 
-/* As many as `blockmul bench --operation apply` enqueues together. */
+/* The number of products that `blockmul bench --operation apply` enqueues together. */
 #define CALLS 20
 #define CALLS_HINTED 1000
 
@@ -30,14 +31,14 @@ static const char *fault_of_vector(const Truth *t, const void *y, int single) {
     return fault;
 }
 
-/* What MKL learns about A beforehand. */
+/* What MKL learns about A before the clock starts. */
 static sparse_status_t optimize(sparse_matrix_t a) {
     sparse_status_t status = mkl_sparse_set_mv_hint(a, SPARSE_OPERATION_NON_TRANSPOSE, GENERAL, CALLS_HINTED);
     if (status && status != SPARSE_STATUS_NOT_SUPPORTED) return status; /* a hint is optional */
     return mkl_sparse_optimize(a);
 }
 
-/* A as it is stored in `m`, plain or optimized, on so many threads. */
+/* Times A as it is stored in `m`, plain or optimized, on `threads` threads. */
 static void measure_handle(const Truth *t, const Blocks *m, int single, int optimized, int threads) {
     char variant[48], refused[48];
     snprintf(variant, sizeof variant, "apply %s%s", m->height > 1 ? "bsr" : "csr", optimized ? " optimized" : "");

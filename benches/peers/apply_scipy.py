@@ -1,5 +1,6 @@
-"""Times SciPy's product of a sparse matrix and a vector, `A @ x`: block matrices as BSR, and their scalar expansion as CSR, in f64 and f32, on one
-thread. The mean of CALLS products counts; y is allocated in each.
+"""Times SciPy's product of a sparse matrix and a vector, `A @ x`: block matrices as BSR, and their
+scalar expansion as CSR, in f64 and f32, on one thread. The time is the mean of CALLS products, each
+of which allocates y.
 
     pip install numpy scipy
     python benches/peers/apply_scipy.py FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
@@ -30,7 +31,8 @@ class Applied:
         self._terms = np.repeat(np.diff(a.offsets) * a.shape[1], a.shape[0]) + 1  # the values are rounded too
 
     def fault(self, y, element):
-        """What is wrong with y; None if nothing. Sums of integers that f32 counts are exact."""
+        """Returns the fault of y, or None. Sums of integers that f32 holds exactly must be
+        exact."""
         exact = np.array_equal(self.a.values, np.rint(self.a.values)) & (self._magnitude <= 2.0**24)
         bound = np.where(exact, 0, 2 * self._terms * ROUNDING[element] * self._magnitude)
         wrong = np.flatnonzero(~(abs(y - self._y) <= bound))

@@ -1,12 +1,14 @@
-"""What the peers in Python share: BSR1 files (see inputs.py), the check of a product, records of the benchmark's schema.
+"""Code that the peers in Python share: BSR1 files (see inputs.py), the check of a product, records
+of the benchmark's schema.
 
 A product C = A·B is checked by structure and by value (Freivalds 1977). The blocks of C are counted from the patterns; C·x must be
 A·(B·x), both in f64, row by row within
 
     2 (n u + p 2^-53) (|A| |B| |x|),
 
-n the terms that a value of C has at most in this row, p the scalar products of the row, u the rounding of the elements of C.
-So are A·M·B with M block-diagonal, and D - A·B: the bound has |A| |M| |B| |x| and |D| |x| in it, n and p the terms of M and D.
+n the terms that a value of C has at most in this row, p the scalar products of the row, u the
+rounding of the elements of C. A·M·B with a block-diagonal M, and D - A·B, are checked likewise:
+their bounds contain |A| |M| |B| |x| and |D| |x|, and n and p count the terms of M and D too.
 """
 
 import argparse
@@ -67,7 +69,7 @@ class Blocks:
         return np.repeat(np.arange(self.nrows), np.diff(self.offsets))
 
     def places(self):
-        """The place of each block, one number."""
+        """The place of each block in the matrix, as one number."""
         return self.rows() * self.ncols + self.columns
 
     def magnitudes(self):
@@ -84,12 +86,13 @@ class Blocks:
         return Blocks(self.name, self.nrows, offsets, columns, np.ascontiguousarray(self.values[order].transpose(0, 2, 1)))
 
     def partner(self):
-        """What this matrix is multiplied by: itself if it is square, its transpose if it is not."""
+        """The other factor of this matrix: the matrix itself if it is square, else its
+        transpose."""
         square = self.nrows == self.ncols and self.shape[0] == self.shape[1]
         return self if square else self.transposed()
 
     def times(self, x):
-        """The product with a vector, in f64; some rows a thread at a time."""
+        """The product with a vector, in f64. Each thread takes some rows at a time."""
         height, width = self.shape
         x, cuts = x.reshape(-1, width), np.linspace(0, self.nrows, 65).astype(int)
 
@@ -179,7 +182,8 @@ class Truth:
 
 
 class Records:
-    """Results, printed as they come; with a path, a JSON file that is whole after each."""
+    """Results, which are printed one by one. With a path they are also written to a JSON file,
+    which is complete after each result."""
 
     def __init__(self, path, library, version, device, threads):
         host = {"machine": platform.node(), "cpu": cpu(), "threads": os.cpu_count(), "system": platform.platform()}
@@ -219,7 +223,8 @@ def arguments(description):
 
 
 def timed(multiply, args, finish=lambda: None):
-    """Milliseconds of each round; results are dropped outside the clock. Whoever calls has multiplied once already."""
+    """Milliseconds of each round; results are dropped while the clock is stopped. The caller has
+    already multiplied once."""
     multiply()
     finish()
     runs, began = [], time.perf_counter()

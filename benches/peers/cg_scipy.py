@@ -10,7 +10,6 @@ converged, or the steps differ by more than one in ten. Times are medians of rou
 A. Needs: pip install numpy scipy.
 """
 
-import argparse
 import json
 import pathlib
 import statistics
@@ -19,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import inputs
 import numpy as np
 from scipy.io import mmread
 from scipy.sparse import bsr_array, csr_array, diags_array, eye_array, kron, save_npz
@@ -71,12 +71,7 @@ def by_scipy(args, limit, a, b, inverse):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blockmul")
-    parser.add_argument("matrices", nargs="*", metavar="A.mtx")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--shrink", type=float, default=1, help="make sides of stencils N times smaller")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = inputs.comparison("matrices", "A.mtx", "sides of stencils", shrink=float)
     parser.add_argument("--tolerance", type=float, default=1e-10)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--block", type=int, default=1)

@@ -1,15 +1,30 @@
-# What run-cpu, run-gpu and run-iteration share: they build and start programs, which the shell does best; peers and the table are in the
-# languages of the libraries. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
-# PYTHON names the Python to use, BLOCKMUL the binary, LAB the laboratory's, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
-# the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
-# DENSE, a list such as "random:4000:0.98" or one that is empty, has products with dense matrices measured on the files and on these too;
-# "--columns all" among them gives D as many columns as A, as the measurements of shi have.
-# APPLY, a list such as "cnr-2000.mtx.gz" or one that is empty, has A·x measured on the files and on these Matrix Market files too;
-# APPLY_FORMATS, such as "csr,coo", by more of blockmul's formats than auto. In PEERS, blockmul_apply is blockmul's A·x without its products.
-# PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger;
-# PAPER_ARGS, more arguments for each, such as "--max-products 1e12". What polok and parger generate is written into FOLDER/models first, of at
-# most 1e5 products if PAPER_ARGS are not given, and timed by the peers too; with APPLY what evtushenko and garland generate, of at most 1e6
-# entries, in FOLDER/models/apply; with "--columns all" in DENSE what shi generates, in FOLDER/models/shi. An empty MODELS leaves it out.
+# Functions that run-cpu, run-gpu and run-iteration share. These functions build and start programs,
+# which the shell does best; the programs and the table are in the languages of the libraries.
+#
+# This file sets `here`, `out` (the first argument, a folder, default target/peers) and `names` (the
+# matrices that are named after it). The scripts read these variables:
+#
+# PYTHON         the Python to use
+# BLOCKMUL, LAB  the binaries of the command and of the laboratory
+# BLOCKMUL_ARGS  more arguments for `blockmul bench`
+# ROUNDS, PATIENCE  the options of every program
+# PEERS          a list such as "mkl blockmul": only these libraries are measured, and the table has
+#                the other columns of the last run; blockmul_apply is blockmul's A·x alone
+# DENSE          a list such as "random:4000:0.98", or an empty one: products with dense matrices are
+#                measured on the files and on the matrices of the list; with "--columns all" in the
+#                list D has as many columns as A, as in the measurements of shi
+# APPLY          a list such as "cnr-2000.mtx.gz", or an empty one: A·x is measured on the files and
+#                on the Matrix Market files of the list
+# APPLY_FORMATS  formats such as "csr,coo", by which blockmul's A·x is measured besides auto
+# PAPERS         a list such as "polok parger": the measurements of these papers are repeated on the
+#                same files, and written to FOLDER/polok and FOLDER/parger
+# PAPER_ARGS     more arguments for the papers, such as "--max-products 1e12"
+# MODELS         if it is empty, the matrices that papers generate are left out
+#
+# The peers also time the matrices that papers generate. The matrices of polok and parger are
+# written into FOLDER/models, with at most 1e5 products unless PAPER_ARGS is given. With APPLY,
+# those of evtushenko and garland are written into FOLDER/models/apply, with at most 1e6 entries.
+# With "--columns all" in DENSE, those of shi are written into FOLDER/models/shi.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/target/peers}
@@ -19,7 +34,7 @@ applied_models=()
 dense_models=()
 options=(--rounds "${ROUNDS:-11}" --patience "${PATIENCE:-2}")
 python=${PYTHON:-python3}
-# The records have a folder of their own: a run begins without those of the last.
+# Records have a folder of their own. A run begins without the records of the last run.
 records=$out/records
 mkdir -p "$records"
 [ -n "${PEERS:-}" ] || rm -f "$records"/*.json
@@ -30,7 +45,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 wanted() { [ -z "${PEERS:-}" ] || [[ " $PEERS " == *" $1 "* ]]; }
 imports() { "$python" -c "import $1" 2>/dev/null; }
 
-# The matrices named, or else those of set $1, as `files`.
+# Sets `files` to the matrices that are named, or else to those of set $1.
 make_inputs() {
     [ ${#names[@]} -gt 0 ] || names=("$1")
     mapfile -t names < <("$python" "$here/inputs.py" "$out/matrices" --list "${names[@]}")
@@ -42,7 +57,8 @@ make_inputs() {
     wait
 }
 
-# MKL, and SciPy where Python has none, from PyPI into a virtual environment whose Python is used from here on, unless PYTHON names one.
+# Installs MKL, and SciPy if Python does not have it, from PyPI into a virtual environment. The
+# Python of this environment is used from then on, unless PYTHON names one.
 with_mkl() {
     venv=${VENV:-$out/venv}
     if ! compgen -G "$venv/lib/libmkl_rt.so*" >/dev/null || ! "$venv/bin/python" -c 'import scipy.sparse' 2>/dev/null; then
@@ -52,7 +68,7 @@ with_mkl() {
     mkl_rt=$(find "$venv/lib" -maxdepth 1 -name 'libmkl_rt.so*' 2>/dev/null | head -n 1)
 }
 
-# Builds $1 with the command after it; what the compiler says is kept beside it.
+# Builds program $1 with the command after it, and keeps the compiler's output beside the program.
 build() {
     local name=$1
     wanted "$name" || return 1
@@ -80,7 +96,7 @@ build_eigen() {
     build eigen "${CXX:-c++}" -O3 -march=native -I "${EIGEN:-/usr/include/eigen3}" "$here/eigen.cpp" -o "$out/eigen"
 }
 
-# Runs $1 by the command after it on the files.
+# Runs program $1 on the files, by the command after it.
 measure() {
     local name=$1
     shift
@@ -88,12 +104,12 @@ measure() {
     "$@" "${files[@]}" "${options[@]}" --json "$records/$name.json" || left_out "$name" "ended with status $?"
 }
 
-# The same on the models too, of products of sparse matrices.
+# Runs program $1 on the files and on the models for products of sparse matrices.
 measure_products() {
     measure "$@" "${models[@]}"
 }
 
-# The arguments of paper $1, as `paper_args`.
+# Sets `paper_args` to the arguments of paper $1.
 set_paper_args() {
     # shellcheck disable=SC2206 # a list of arguments
     paper_args=(${PAPER_ARGS:-})
@@ -107,7 +123,8 @@ set_paper_args() {
     if [ "${2:-}" = --models ]; then paper_args+=(--models); fi
 }
 
-# Whether the peers time what paper $1 generates: matrices for products with vectors if APPLY has such products timed.
+# Whether the peers time the matrices that paper $1 generates. Matrices for products with vectors
+# are timed only if APPLY is set.
 with_models_of() {
     [ -n "${MODELS-1}" ] || return 1
     case $1 in
@@ -118,10 +135,12 @@ with_models_of() {
     esac
 }
 
-# Whether what shi generates is timed: only with as many columns as it has do the records of other libraries join its measurements.
+# Whether the peers time the matrices that shi generates. The records of the peers match those of
+# shi only if D has as many columns as A.
 with_dense_models() { [ -n "${MODELS-1}" ] && [[ " ${DENSE:-} " == *" --columns all "* ]]; }
 
-# What the papers of PAPERS generate for device $1, as files `models`, `applied_models` and `dense_models`.
+# Sets `models`, `applied_models` and `dense_models` to the files of the matrices that the papers of
+# PAPERS generate for device $1.
 make_models() {
     [ -n "${MODELS-1}" ] || return 0
     rm -f "$out/models"/*.bsr "$out/models/apply"/*.bsr "$out/models/shi"/*.bsr
@@ -143,7 +162,7 @@ make_models() {
     if compgen -G "$out/models/shi/*.bsr" >/dev/null; then dense_models=("$out/models/shi"/*.bsr); fi
 }
 
-# Sets `blockmul`, the binary.
+# Sets `blockmul` to the binary of the command.
 find_blockmul() {
     blockmul=${BLOCKMUL:-}
     [ -n "$blockmul" ] && return
@@ -152,7 +171,7 @@ find_blockmul() {
     blockmul=$root/target/release/blockmul
 }
 
-# Sets `lab`, the program of the laboratory.
+# Sets `lab` to the program of the laboratory.
 find_lab() {
     lab=${LAB:-}
     [ -n "$lab" ] && return
@@ -161,7 +180,7 @@ find_lab() {
     lab=$root/target/release/lab
 }
 
-# blockmul on device $1.
+# Measures blockmul's products on device $1.
 measure_blockmul() {
     wanted blockmul || return 0
     find_blockmul || return 0
@@ -172,7 +191,7 @@ measure_blockmul() {
         left_out blockmul "ended with status $?"
 }
 
-# blockmul's products with dense matrices on device $1.
+# Measures blockmul's products with dense matrices on device $1.
 measure_blockmul_dense() {
     wanted blockmul || return 0
     find_blockmul || return 0
@@ -186,7 +205,7 @@ measure_blockmul_dense() {
     done
 }
 
-# The Matrix Market files of APPLY beside the others.
+# Copies the Matrix Market files of APPLY to the other files.
 add_applied() {
     [ -n "${APPLY:-}" ] || return 0
     find_blockmul || return 0
@@ -199,7 +218,8 @@ add_applied() {
     done
 }
 
-# blockmul's A·x on device $1, $2 enqueued together, by the format that auto chooses in the promised order and in any.
+# Measures blockmul's A·x on device $1, with $2 products enqueued together, by the format that auto
+# chooses in the promised order and by the one that it chooses in any order.
 measure_blockmul_apply() {
     wanted blockmul || wanted blockmul_apply || return 0
     find_blockmul || return 0
@@ -212,7 +232,7 @@ measure_blockmul_apply() {
         left_out blockmul "ended with status $?"
 }
 
-# The papers of PAPERS on device $1, beside the peers that have been measured.
+# Repeats the papers of PAPERS on device $1, beside the peers that have been measured.
 measure_papers() {
     [ -n "${PAPERS:-}" ] || return 0
     find_lab || return 0

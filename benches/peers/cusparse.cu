@@ -1,14 +1,15 @@
-/* Times cuSPARSE's SpGEMM on the scalar expansion of block matrices: ALG1, ALG2, ALG3, SpGEMMreuse from nothing and, as "kept pattern", its
-   numeric part alone, one at a time and ten enqueued together. Operands lie on the device; temporaries and C are allocated and freed in
-   every round, freed outside the clock. The memory in a record is the sum of all of them, which this program allocates itself: cuSPARSE
-   asks for its temporaries.
+/* Times cuSPARSE's SpGEMM on the scalar expansion of block matrices: ALG1, ALG2, ALG3, SpGEMMreuse
+   from nothing and, as "kept pattern", its numeric part alone, one at a time and ten enqueued
+   together. Operands are on the device. Temporaries and C are allocated and freed in every round,
+   and freed after the clock has stopped. The memory in a record is the sum of operands, temporaries
+   and C: cuSPARSE lets this program allocate its temporaries.
 
        nvcc -arch=native -O3 -std=c++17 benches/peers/cusparse.cu -o cusparse -lcusparse
        ./cusparse FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS] */
 #include "gpu.h"
 #include <string>
 
-/* A product under way, and what it has allocated. */
+/* A product that is being computed, and the memory that it has allocated. */
 template <class T> struct Product {
     cusparseHandle_t handle;
     cusparseSpMatDescr_t a, b, c = nullptr;
@@ -17,7 +18,7 @@ template <class T> struct Product {
     int *offsets = nullptr, *columns = nullptr;
     T *values = nullptr, one = 1, zero = 0;
     int64_t rows, cols, count = 0;
-    /* Of the operands; with what is held. */
+    /* The bytes of the operands, and of all memory that is held. */
     int64_t operand_bytes = 0, bytes = 0;
 
     void *hold(size_t size) {
@@ -56,7 +57,7 @@ template <class T> struct Product {
         if (algorithm == CUSPARSE_SPGEMM_ALG1) {
             compute(nullptr);
         } else {
-            /* A fifth of the products at a time in ALG3; ALG2 does not look at it. */
+            /* The share of the products that ALG3 computes at a time; ALG2 ignores it. */
             auto size = [&](void *at, size_t *of_work) {
                 check(cusparseSpGEMM_estimateMemory(handle, PLAIN, PLAIN, &one, a, b, &zero, c, Kind<T>::type, algorithm, descriptor, 0.2f, &memory,
                                                     at, of_work));
@@ -97,7 +98,7 @@ template <class T> struct Product {
     }
 };
 
-/* y = C·x in f64, a warp a row; a row whose columns do not ascend gets NaN. */
+/* Computes y = C·x in f64, with a warp for each row. A row whose columns do not ascend gets NaN. */
 template <class T>
 __global__ void times_vector(int64_t rows, const int *offsets, const int *columns, const T *values, const double *x, double *y) {
     int64_t row = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / 32;
@@ -126,7 +127,8 @@ template <class T> static const char *fault_of(const Truth &truth, const Product
 /* Executions into a kept pattern that are enqueued together, as with `--together 10` of `blockmul bench --operation plan`. */
 static const int TOGETHER = 10;
 
-/* Verifies what `prepare` and `multiply` make, then times `multiply`; what `prepare` makes is kept where it is given. */
+/* Verifies the result of `prepare` and `multiply`, then times `multiply`. The result of `prepare`
+   is kept if the caller gives a place for it. */
 template <class T, class Prepare, class Multiply>
 static void variant(const Truth &truth, Product<T> &product, const char *name, const double *x, bool kept, Prepare prepare, Multiply multiply) {
     std::string why;

@@ -1,7 +1,8 @@
-/* Products of a sparse matrix with a dense one, C = A·D, for the peers in C and CUDA. A is FILE.bsr, or random:N:S, the square matrix of N
-   rows whose share of zeros is S that `lab paper shi` draws too. D is drawn. It has 32 and 128 columns beside a file and as
-   many as A beside a drawn one; --columns N,... names others beside files, of which `all` is as many as A, but no more than make LARGEST_DENSE
-   elements. */
+/* Products of a sparse matrix with a dense one, C = A·D, for the peers in C and CUDA. A is
+   FILE.bsr, or random:N:S, a random square matrix of N rows with a share S of zeros, which `lab
+   paper shi` generates too. D is random. For a file D has 32 and 128 columns, for a random A as
+   many columns as A. --columns N,... gives other numbers for files; `all` stands for as many
+   columns as A has, but at most LARGEST_DENSE elements. */
 #pragma once
 #include "peers.h"
 
@@ -21,7 +22,8 @@ static uint64_t mixed(uint64_t number) {
 
 #define LARGEST_VALUE 31
 
-/* An integer from -31 to 31 that is not 0. Products of two add up exactly in f32, in any order, up to 17,458 of them. */
+/* An integer from -31 to 31 that is not 0. The sum of up to 17,458 products of two such integers is
+   exact in f32, in any order. */
 static double drawn_value(uint64_t bits) {
     int value = (int)((bits & 2047) % (2 * LARGEST_VALUE));
     return value < LARGEST_VALUE ? value - LARGEST_VALUE : value - LARGEST_VALUE + 1;
@@ -30,7 +32,7 @@ static double drawn_value(uint64_t bits) {
 /* Element p of D, in the order of rows. */
 static double d_element(int64_t p) { return drawn_value(mixed(~(uint64_t)p)); }
 
-/* Whether bits, as a number from 0 to 1, are not below the share of zeros. */
+/* Whether `bits`, as a number from 0 to 1, is not below the share of zeros. */
 static int is_entry(uint64_t bits, double zeros) { return (double)(bits >> 11) * 0x1p-53 >= zeros; }
 
 static int is_drawn(const char *argument) { return !strncmp(argument, "random:", 7); }
@@ -60,7 +62,7 @@ static Blocks matrix_of(const char *argument) { return is_drawn(argument) ? draw
 
 static void free_blocks(Blocks *m) { free(m->offsets), free(m->columns), free(m->values); }
 
-/* Takes --columns out of the arguments; NULL if it is not there. */
+/* Removes --columns from the arguments and returns its value; NULL if it is not there. */
 static const char *columns_option(int *argc, char **argv) {
     const char *given = NULL;
     int kept = 1;
@@ -74,10 +76,11 @@ static const char *columns_option(int *argc, char **argv) {
     return given;
 }
 
-/* The numbers of columns beside this matrix. */
+/* The numbers of columns of D for this matrix. */
 static const char *columns_wanted(const char *given, const char *argument) { return is_drawn(argument) ? "all" : given ? given : "32,128"; }
 
-/* The number of columns that *list begins with, for a D of so many rows, and passes it. 0 at the end. */
+/* Returns the number of columns at which *list points, for a D of this many rows, and moves *list
+   past it. Returns 0 at the end. */
 static int64_t next_columns(const char **list, const char *argument, int64_t rows) {
     int64_t fit = is_drawn(argument) ? rows : LARGEST_DENSE / (rows + !rows), columns;
     char *end;
@@ -89,15 +92,16 @@ static int64_t next_columns(const char **list, const char *argument, int64_t row
     return columns;
 }
 
-/* D of so many rows and columns, in f64 by rows. */
+/* Returns D with this many rows and columns, in f64 by rows. */
 static double *made_d(int64_t rows, int64_t columns) {
     double *d = (double *)room(rows * columns, sizeof(double));
     for (int64_t p = 0; p < rows * columns; p++) d[p] = d_element(p);
     return d;
 }
 
-/* Whether a sum is exact in f32 in any order: of integers, whose magnitudes add up to no more than f32 counts. Row i of A times any column
-   of D. */
+/* Whether the sums of row i of A times any column of D are exact in f32 in any order: they are sums
+   of integers, whose magnitudes add up to no more than the largest integer up to which f32 holds
+   all. */
 static int is_exact(const Blocks *a, int64_t i) {
     double sum = 0;
     int64_t row = i / a->height, area = a->height * a->width;
@@ -110,8 +114,8 @@ static int is_exact(const Blocks *a, int64_t i) {
     return sum <= 0x1p24;
 }
 
-/* What A·D must be. `d` gets the size of D. The rows of C that are exact must have exactly these sums: a bound of rounding grows with the
-   columns of D until it hides wrong elements. */
+/* The expected C = A·D. `d` gets the size of D. Rows of C that are exact must have exactly these
+   sums, because a bound of rounding grows with the columns of D until it hides wrong elements. */
 static Truth know_dense(const Blocks *a, Blocks *d, const double *values, int64_t columns) {
     int64_t rows = a->cols * a->width;
     Blocks size = {rows, columns, rows * columns, 1, 1, NULL, NULL, NULL, "D"};
@@ -121,7 +125,7 @@ static Truth know_dense(const Blocks *a, Blocks *d, const double *values, int64_
     t.x = (double *)room(t.x_size, sizeof(double));
     for (int64_t j = 0; j < t.x_size; j++) {
         int64_t number = (int64_t)(mixed(j) & 1023) - 512;
-        t.x[j] = (double)(number + (number >= 0)); /* not 0, which would hide a column */
+        t.x[j] = (double)(number + (number >= 0)); /* x has no 0, which would hide a column */
     }
     double *dx = (double *)room(rows, sizeof(double)), *magnitudes = (double *)room(rows, sizeof(double));
     for (int64_t i = 0; i < rows; i++)

@@ -1,7 +1,8 @@
-/* Times products of a sparse matrix with a dense one on an NVIDIA GPU: cuSPARSE's SpMM, CSR by ALG1, ALG2 and ALG3, and square blocks also as
-   BSR, with D and C by rows and by columns; what cuSPARSE does not support is named and has no record. With as many columns as A has, also
-   cuBLAS' product of the dense matrices, in f32 without TF32, and cuSPARSE's conversion of the dense A to CSR. Operands, C and what cuSPARSE
-   prepares are there before the clock starts.
+/* Times products of a sparse matrix with a dense one on an NVIDIA GPU: cuSPARSE's SpMM, CSR by
+   ALG1, ALG2 and ALG3, and square blocks also as BSR, with D and C by rows and by columns; what
+   cuSPARSE does not support is reported and has no record. If D has as many columns as A, it also
+   times cuBLAS' product of the dense matrices, in f32 without TF32, and cuSPARSE's conversion of
+   the dense A to CSR. Operands, C and what cuSPARSE prepares are made before the clock starts.
 
        nvcc -arch=native -O3 -std=c++17 benches/peers/dense_gpu.cu -o dense_gpu -lcusparse -lcublas
        ./dense_gpu FILE.bsr|random:N:S ... [--columns N|all,...] [--json OUT.json] [--rounds N] [--patience SECONDS]
@@ -14,7 +15,7 @@
 #include <string>
 #include <utility>
 
-/* Flops from which a product is timed by itself, because the wait for a launch is nothing beside it. */
+/* Flops from which a single product is timed, because the time of a launch is then negligible. */
 static constexpr double LONG_FLOPS = 1e11;
 static constexpr int TOGETHER = 5;
 static constexpr int GROUP = 256;
@@ -32,7 +33,7 @@ static Steps steps_of(int layout, int64_t rows, int64_t columns) {
     return layout == BY_ROWS ? Steps{columns, 1} : Steps{1, rows};
 }
 
-/* y = C·x in f64, a warp a row. */
+/* Computes y = C·x in f64, with a warp for each row. */
 template <class T>
 __global__ void dense_times_vector(int64_t rows, int64_t columns, Steps steps, const T *values, const double *x, double *y) {
     int64_t row = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / 32;
@@ -43,7 +44,7 @@ __global__ void dense_times_vector(int64_t rows, int64_t columns, Steps steps, c
     if (threadIdx.x % 32 == 0) y[row] = sum;
 }
 
-/* Puts the entries of rows into a dense matrix of zeros, a warp a row. */
+/* Puts the entries of rows into a dense matrix of zeros, with a warp for each row. */
 template <class T>
 __global__ void spread(int64_t rows, const int *offsets, const int *columns, const T *values, Steps steps, T *to) {
     int64_t row = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / 32;
@@ -53,7 +54,7 @@ __global__ void spread(int64_t rows, const int *offsets, const int *columns, con
 
 static unsigned warps(int64_t rows) { return (unsigned)((rows * 32 + GROUP - 1) / GROUP); }
 
-/* A dense matrix on the device as cuSPARSE knows it. */
+/* A dense matrix on the device, with its handle of cuSPARSE. */
 template <class T> struct Descriptor {
     cusparseDnMatDescr_t handle = nullptr;
     Descriptor(int64_t rows, int64_t columns, int layout, T *values) {
@@ -84,7 +85,7 @@ template <class T> struct Operands {
         }
     }
 
-    /* Fills C with NaN, so that an element that is not written shows. */
+    /* Fills C with NaN, so that an element that is not written is found. */
     void spoil() { check(cudaMemset(c.get(), 0xff, rows * columns * sizeof(T))); }
 
     const char *fault(int layout) {
@@ -95,7 +96,8 @@ template <class T> struct Operands {
         return fault_of_sums(&truth, sums.data(), Kind<T>::rounding);
     }
 
-    /* Times `run`, which `fault` has found right, with `drop` outside the clock; reports what goes wrong. */
+    /* Times `run` if `fault` finds its result right; `drop` runs while the clock is stopped.
+       Reports what goes wrong. */
     template <class Fault, class Run, class Drop> void measure(const std::string &variant, Fault fault, Run run, Drop drop) {
         std::string why;
         try {
@@ -116,7 +118,8 @@ template <class T> struct Operands {
     }
 };
 
-/* cuSPARSE's product by one algorithm, unless it does not support that in this layout. */
+/* Times cuSPARSE's product by one algorithm, unless cuSPARSE does not support this algorithm in
+   this layout. */
 template <class T> static void sparse(cusparseHandle_t handle, Operands<T> &of, const char *what, int layout, cusparseSpMatDescr_t a, cusparseSpMMAlg_t algorithm) {
     std::string variant = variant_of(what, layout, of.columns), why;
     try {
@@ -184,7 +187,8 @@ static void gemm(cublasHandle_t handle, Operands<float> &of, const float *a) {
                       of.c.get(), of.rows));
 }
 
-/* The dense A made sparse: its entries are counted, their arrays allocated and filled. cuSPARSE leaves those of a row in any order
+/* Times the conversion of the dense A to CSR: entries are counted, and their arrays allocated and
+   filled. cuSPARSE leaves the entries of a row in any order
    (github.com/NVIDIA/CUDALibrarySamples/issues/21). */
 template <class T> static void conversion(cusparseHandle_t handle, Operands<T> &of, const Blocks &scalars, T *a) {
     Held<int> offsets = allocate<int>(scalars.rows + 1), columns;
@@ -229,7 +233,7 @@ template <class T> static void conversion(cusparseHandle_t handle, Operands<T> &
     of.measure("from-dense by rows", fault, convert, [&] { done.clear(); });
 }
 
-/* What needs A with its zeros. */
+/* Times the variants that need A with its zeros. */
 template <class T> static void with_zeros(cusparseHandle_t handle, cublasHandle_t blas, Operands<T> &of, const Blocks &scalars) {
     int64_t size = scalars.rows * scalars.cols;
     std::vector<T> values(scalars.values, scalars.values + scalars.blocks);
@@ -259,7 +263,8 @@ static void all_variants(cusparseHandle_t handle, cublasHandle_t blas, const Tru
     if (of.columns == scalars.cols && scalars.rows * scalars.cols <= LARGEST_GEMM) with_zeros(handle, blas, of, scalars);
 }
 
-/* Every variant in one element type. What is too large for it or fails is left out with a message, not what comes after it; false then. */
+/* Times every variant in one element type. A variant that is too large or fails is left out with a
+   message, and the result is false; later variants still run. */
 template <class T>
 static bool measured(cusparseHandle_t handle, cublasHandle_t blas, const Truth &truth, const double *values, const Blocks &m, const Blocks &scalars) {
     try {

@@ -1,6 +1,7 @@
-/* Times MKL's products of a sparse matrix with a dense one, mkl_sparse_d_mm and mkl_sparse_s_mm after mkl_sparse_optimize: scalar expansion as
-   CSR and square blocks also as BSR, D and C by rows and by columns, one thread and two. With as many columns as A has, also the product of
-   the dense matrices, cblas_dgemm and cblas_sgemm. C is there before the clock starts.
+/* Times MKL's products of a sparse matrix with a dense one, mkl_sparse_d_mm and mkl_sparse_s_mm
+   after mkl_sparse_optimize: scalar expansion as CSR and square blocks also as BSR, D and C by rows
+   and by columns, one thread and two. If D has as many columns as A, it also times the product of
+   the dense matrices, cblas_dgemm and cblas_sgemm. C is allocated before the clock starts.
 
        pip install mkl mkl-devel
        cc -O3 -I VENV/include benches/peers/dense_mkl.c -o dense_mkl -L VENV/lib -l:libmkl_rt.so.3 -Wl,-rpath,VENV/lib -lm
@@ -10,7 +11,7 @@
 
 #define CALLS_HINTED 100
 
-/* A dense matrix: its elements in the layout, and how far its lines are apart. */
+/* A dense matrix: its elements in its layout, and the distance between its lines. */
 typedef struct {
     int64_t rows, columns, leading;
     int layout, single;
@@ -22,7 +23,7 @@ static double element_of(const Dense *m, int64_t i, int64_t j) {
     return m->single ? ((float *)m->values)[p] : ((double *)m->values)[p];
 }
 
-/* The elements given by rows; zeros for none. */
+/* Makes a dense matrix of the elements, which are given by rows; without elements it has zeros. */
 static Dense dense(int64_t rows, int64_t columns, int layout, int single, const double *by_rows) {
     Dense m = {rows, columns, layout == BY_ROWS ? columns : rows, layout, single, NULL};
     if (!by_rows) m.values = room(rows * columns, single ? sizeof(float) : sizeof(double));
@@ -37,7 +38,7 @@ static Dense dense(int64_t rows, int64_t columns, int layout, int single, const 
     return m;
 }
 
-/* Fills C with NaN, so that an element that is not written shows. */
+/* Fills C with NaN, so that an element that is not written is found. */
 static void spoil(Dense *c) { memset(c->values, 0xff, c->rows * c->columns * (c->single ? sizeof(float) : sizeof(double))); }
 
 static const char *fault_of_dense(const Truth *t, const Dense *c) {
@@ -57,7 +58,7 @@ static sparse_status_t multiply(sparse_matrix_t a, const Dense *d, Dense *c) {
                      : mkl_sparse_d_mm(plain, 1, a, GENERAL, layout_of(d), (double *)d->values, d->columns, d->leading, 0, (double *)c->values, c->leading);
 }
 
-/* Every layout and number of threads of A as it is stored in `m`. */
+/* Times every layout and number of threads for A as it is stored in `m`. */
 static void measure_sparse(const Truth *t, const Blocks *m, const Dense *d, Dense *c) {
     const char *variant = variant_of(m->height > 1 ? "bsr" : "csr", d->layout, d->columns);
     void *values = elements(m->values, m->blocks * m->height * m->width, d->single);
@@ -91,7 +92,7 @@ static void gemm(const Dense *a, const Dense *d, Dense *c) {
                     d->leading, 0, (double *)c->values, c->leading);
 }
 
-/* A with its zeros times D, by rows. */
+/* Times the product of A with its zeros and D, by rows. */
 static void measure_gemm(const Truth *t, const Blocks *m, const Dense *d, Dense *c) {
     double *by_rows = (double *)room(m->rows * m->cols, sizeof(double));
     for (int64_t i = 0; i < m->rows; i++)
@@ -110,7 +111,7 @@ static void measure_gemm(const Truth *t, const Blocks *m, const Dense *d, Dense 
     free(a.values);
 }
 
-/* A in every way, with a D of so many columns. */
+/* Times every variant with a D of this many columns. */
 static void measure_columns(const Blocks *blocks, const Blocks *scalars, int64_t columns) {
     double *values = made_d(scalars->cols, columns);
     Blocks size;

@@ -4,7 +4,8 @@
        c++ -O3 -march=native -I /usr/include/eigen3 benches/peers/eigen.cpp -o eigen
        ./eigen FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 
-   For FILE.bsr a formula may stand, see formula.h. Eigen has no product that leaves out a triangle: its rankUpdate forms the whole. */
+   A formula may replace FILE.bsr, see formula.h. Eigen has no product that leaves out a triangle:
+   its rankUpdate forms the whole product. */
 #include "formula.h"
 #include <Eigen/SparseCore>
 

@@ -1,10 +1,11 @@
-/* Products of a solver's iteration for the peers in C and C++: a formula as iteration.py writes it, its factors files of one folder, is
-   an argument in place of a file, FOLDER/S=U-Z*Z' for one. The name in the records is that of the folder and that of the product. */
+/* Products of a solver's iteration for the peers in C and C++. Instead of a file, an argument may
+   be a formula as iteration.py writes it, such as FOLDER/S=U-Z*Z', whose factors are files of the
+   folder. The name in the records has the folder's name and the product's. */
 #pragma once
 #include "peers.h"
 #include <ctype.h>
 
-/* [minuend -] left · [middle ·] right; the factors as they lie in the files. */
+/* [minuend -] left · [middle ·] right, with the factors as they are in the files. */
 typedef struct {
     Blocks minuend, left, middle, right, a, b; /* a and b: left and right, transposed where the formula says so */
     int has_minuend, has_middle, left_turned, right_turned;
@@ -18,7 +19,7 @@ static const char *base_of(const char *path) {
 
 static int is_formula(const char *path) { return strchr(base_of(path), '=') != NULL; }
 
-/* Reads one factor at *text and passes it; `turned` is whether a ' follows. */
+/* Reads one factor at *text and moves *text past it; `turned` tells whether a ' follows. */
 static Blocks factor_at(const char **text, const char *path, int *turned) {
     const char *end = *text;
     char file[4096];
@@ -57,7 +58,7 @@ static Formula read_formula(const char *path) {
     return f;
 }
 
-/* Blocks of the minuend where A·B has none. */
+/* The number of blocks that the minuend has and A·B does not. */
 static int64_t beyond_product(const Formula *f) {
     int *seen = (int *)room(f->b.cols, sizeof(int));
     int64_t count = 0;
@@ -70,7 +71,7 @@ static int64_t beyond_product(const Formula *f) {
     return count;
 }
 
-/* As `Truth` of blocks.py has it. */
+/* The expected product, like `Truth` of blocks.py. */
 static Truth know_formula(const Formula *f) {
     Truth t = know(&f->a, &f->b);
     double *x = (double *)room(t.x_size, sizeof(double));

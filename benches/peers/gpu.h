@@ -16,7 +16,8 @@ static void check(cusparseStatus_t status) {
     if (status != CUSPARSE_STATUS_SUCCESS) throw std::runtime_error(cusparseGetErrorString(status));
 }
 
-/* Makes a handle, and gives the number of files as `arguments` does; the records have the version of cuSPARSE and the device. */
+/* Makes a handle of cuSPARSE, and returns the number of files as `arguments` does; the records name
+   the version of cuSPARSE and the device. */
 static int begun(int argc, char **argv, cusparseHandle_t *handle) {
     static cudaDeviceProp device;
     static std::string version;
@@ -28,7 +29,8 @@ static int begun(int argc, char **argv, cusparseHandle_t *handle) {
     return arguments(argc, argv, "cusparse", version.c_str(), device.name);
 }
 
-/* The status of a program; what it throws is its last message. */
+/* Returns the exit status of a program. If the program throws an exception, its message is printed.
+   */
 static int status_of(int (*run)(int, char **), int argc, char **argv) {
     try {
         return run(argc, argv);

@@ -2,13 +2,15 @@
 
     python benches/peers/inputs.py FOLDER [--shrink N] [--list] [NAME | SET ...]
 
-The same files on every machine: patterns from seeded generators, values small positive integers, so that sums are exact in f64 and f32
-and no entry cancels. Sets are gpu, cpu, sizes, apply-gpu and apply-cpu; without names: all. `--shrink N` makes them N times smaller, for tests.
-`--list` prints the names, and makes nothing. What `blockmul generate` makes is other data: these matrices are made where there is no
-blockmul, for peers that are timed alone.
+The same files on every machine: patterns from seeded generators, values small positive integers, so
+that sums are exact in f64 and f32 and no entry cancels. Sets are gpu, cpu, sizes, apply-gpu and
+apply-cpu; without names: all. `--shrink N` makes the matrices N times smaller, for tests. `--list`
+prints their names, and makes nothing. `blockmul generate` makes other data: this script also runs
+without blockmul, for libraries that are timed alone.
 
-A file holds `BSR1` as an i64, block rows, block columns, blocks, height and width of a block (i64), offsets and columns (i32), then
-the values (f64), blocks row-major. A square matrix is multiplied by itself, another by its transpose.
+A file holds `BSR1` as an i64, block rows, block columns, blocks, height and width of a block (i64),
+offsets and columns (i32), then the values (f64), blocks row-major. A square matrix is multiplied by
+itself, and a matrix that is not square by its transpose.
 """
 
 import argparse
@@ -21,8 +23,19 @@ LARGEST_VALUE = 8
 SHRINK = 1
 
 
+def comparison(files, metavar, shrunk, shrink=int):
+    """The parser of a program that compares blockmul with a peer, for `files` or for generated ones, which --shrink makes smaller."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("blockmul")
+    parser.add_argument(files, nargs="*", metavar=metavar)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--shrink", type=shrink, default=1, help=f"make {shrunk} N times smaller")
+    parser.add_argument("--rounds", type=int, default=5)
+    return parser
+
+
 def pattern(rows, cols, nrows, ncols):
-    """Offsets and columns of the places named, each once."""
+    """Returns offsets and columns of the given places, each place once."""
     keys = np.unique(np.asarray(rows, np.int64) * ncols + cols)
     rows, cols = np.divmod(keys, ncols)
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=nrows))]), cols, ncols
@@ -49,7 +62,8 @@ def rmat(scale, per_row, seed):
 
 
 def stencil(side, dimensions, diagonals):
-    """A grid; neighbours are those that differ by one along an axis or, with `diagonals`, along several."""
+    """A grid, in which neighbours differ by one along an axis or, with `diagonals`, along several
+    axes."""
     side = max(2, round(side / SHRINK ** (1 / dimensions)))
     places = np.indices((side,) * dimensions).reshape(dimensions, -1)
     rows, cols = [], []
@@ -66,7 +80,7 @@ def stencil(side, dimensions, diagonals):
 
 
 def normal_equations(n, one, other):
-    """Poses and the edges between them, both ways."""
+    """The pattern of poses and of the edges between them, in both directions."""
     all_poses = np.arange(n)
     return pattern(np.concatenate([all_poses, one, other]), np.concatenate([all_poses, other, one]), n, n)
 
@@ -126,7 +140,8 @@ def ring(cameras, points, seed):
 
 
 def elements(nodes, per_node, spread, seed):
-    """Nodes of three unknowns each beside others of nearby numbers, as scalars: an element couples all unknowns of its nodes."""
+    """Elements of nodes with nearby numbers and three unknowns each, as scalars: an element couples
+    all unknowns of its nodes."""
     random = np.random.default_rng(seed)
     nodes //= SHRINK
     row = np.repeat(np.arange(nodes), per_node)
@@ -175,7 +190,7 @@ SIZES = {
     }.items()
 }
 
-# What else is multiplied by vectors.
+# Further matrices that are multiplied by vectors.
 VECTORS = {
     "poisson5_2000": (lambda: stencil(2000, 2, diagonals=False), (1, 1)),
     "st27_100": (lambda: stencil(100, 3, diagonals=True), (1, 1)),

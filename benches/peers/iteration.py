@@ -7,11 +7,13 @@ complement, those of a pose graph's. SciPy on one thread, or CuPy (cuSPARSE) on 
 
     [--library cupy] [--name NAME] [--damping LAMBDA] [--json OUT.json] [--rounds N] [--patience SECONDS]
 
-The files are those of `blockmul hessian FILE --write Jc=Jc.bsr`, their layout that of inputs.py. A product is a formula, ' its transpose;
-transposition is inside the clock, for the values of a Jacobian are new in every iteration. K is L^-T, block-diagonal, of
-V + LAMBDA diag(V) = L·L', made outside the clock. U, W and V that lie beside Jc are compared with what their formulas give. `--write` keeps
-every factor, for programs that know formulas but not how K is made. `sum` adds to the records of such programs what an iteration takes
-together: the medians' sum, where a variant lacks a product that of the library's fastest.
+The files are those of `blockmul hessian FILE --write Jc=Jc.bsr`, their layout that of inputs.py. A
+product is a formula, in which ' means the transpose. Transposition is timed, because the values of
+a Jacobian are new in every iteration. K is the block-diagonal L^-T of V + LAMBDA diag(V) = L·L',
+and is made before the clock starts. If U, W and V are in the folder of Jc, they are compared with
+the results of their formulas. `--write` writes every factor, for programs that compute formulas but
+not K. `sum` adds the time of a whole iteration to the records of such programs: the sum of the
+medians, in which a product that a variant lacks has the time of the library's fastest variant.
 """
 
 import argparse
@@ -88,7 +90,8 @@ class SciPy:
 
 
 class CuPy:
-    """The same with cupyx.scipy.sparse; the clock stops when the device is idle. Products are sorted if one has been seen that is not."""
+    """Evaluates formulas with cupyx.scipy.sparse; the clock stops when the device is idle. Products
+    are sorted if an earlier one was not."""
 
     name, threads, sorts = "cupy", None, False
 
@@ -128,7 +131,8 @@ def factor(v, damping):
 
 
 def work_out(formulas, known, problem, damping):
-    """What each formula must be; adds its value, by SciPy on blocks and checked, to what is known."""
+    """Returns the expected value of each formula, and adds the value that SciPy computes on blocks,
+    which is checked, to the known matrices."""
     truths = {}
     for formula in formulas:
         truth = truths[formula.name] = formula.truth(known, problem)
@@ -142,7 +146,8 @@ def work_out(formulas, known, problem, damping):
 
 
 def compare(truths, folder):
-    """A solver's own results, where they lie beside its Jacobian, are those of the formulas."""
+    """Checks that the results of a solver, if they are in the folder of its Jacobian, are those of
+    the formulas."""
     for name in ("U", "W", "V"):
         path = folder / f"{name}.bsr"
         if name in truths and path.exists() and (fault := truths[name].fault(Blocks.read(path), "f64")):
@@ -174,7 +179,7 @@ def with_sum(results):
 
 
 def add_sums(path):
-    """Adds the sums to a file of records; those of an earlier call are made anew."""
+    """Adds the sums to a file of records; sums of an earlier call are replaced."""
     file = json.loads(path.read_text())
     problems = {}
     for record in file["results"]:

@@ -4,9 +4,10 @@ by differences of the residuals along groups of columns that its sparsity allows
     pip install numpy scipy
     python benches/peers/least_squares.py FILE [--cost TARGET] [--evaluations N] [--every N] [--json OUT.json]
 
-FILE is a problem of Bundle Adjustment in the Large (Agarwal, Snavely, Seitz, Szeliski 2010), plain, gzip or bzip2. The cost is half the sum of
-the squared residuals. Seconds count from the call of least_squares. An evaluation is one of all residuals at a new point, differences
-are not counted, which is how SciPy counts.
+FILE is a problem of Bundle Adjustment in the Large (Agarwal, Snavely, Seitz, Szeliski 2010), plain,
+gzip or bzip2. The cost is half the sum of the squared residuals. Seconds count from the call of
+least_squares. An evaluation computes all residuals at a new point; like SciPy, the script does not
+count evaluations for differences.
 """
 
 import argparse
@@ -29,7 +30,7 @@ CAMERA, POINT = 9, 3
 
 
 class Done(Exception):
-    """The target is reached, or patience spent."""
+    """Raised when the target is reached, or the time is over."""
 
 
 class Problem:
@@ -46,7 +47,8 @@ class Problem:
         self.seen, self.start = observations[:, 2:], numbers[count * 4 :]
 
     def residuals(self, x):
-        """The reprojections less what has been seen: rotation (an axis times its angle), translation, focal length, two of distortion."""
+        """The reprojections minus the observations. A camera has a rotation (an axis times its
+        angle), a translation, a focal length and two numbers of distortion."""
         cut = self.cameras * CAMERA
         camera, point = x[:cut].reshape(-1, CAMERA)[self.camera], x[cut:].reshape(-1, POINT)[self.point]
         angle = np.linalg.norm(camera[:, :3], axis=1, keepdims=True)
@@ -69,7 +71,8 @@ class Problem:
 
 
 class Watch:
-    """What least_squares calls back after each iteration: the costs so far, and the end."""
+    """The function that least_squares calls after each iteration: it records the costs and ends the
+    run."""
 
     def __init__(self, args):
         self.args, self.history, self.told = args, [], 0

@@ -4,11 +4,13 @@
        cc -O3 -I VENV/include benches/peers/mkl.c -o mkl -L VENV/lib -l:libmkl_rt.so.3 -Wl,-rpath,VENV/lib -lm
        ./mkl FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 
-   For FILE.bsr a formula may stand, see formula.h: then by mkl_sparse_sp2m, which transposes, from nothing and into a kept pattern, and
-   where the product is symmetric also its upper triangle by mkl_sparse_syrk or mkl_sparse_sypr; mkl_sparse_d_add subtracts.
+   A formula may replace FILE.bsr, see formula.h. It is computed by mkl_sparse_sp2m, which
+   transposes, from nothing and into a kept pattern; if the product is symmetric, its upper triangle
+   is also computed by mkl_sparse_syrk or mkl_sparse_sypr. mkl_sparse_d_add subtracts.
 
-   The memory in the record of a matrix times itself or its transpose is what one more product adds at most to the resident memory of the
-   process, and the operands. Pages that the C library had kept from before are given back first. */
+   The memory in the record of a matrix times itself or its transpose is that of the operands, and
+   the most that one more product adds to the resident memory of the process. Pages that the C
+   library has kept are returned to the system first. */
 #include "formula.h"
 #include <malloc.h>
 #include <mkl.h>
@@ -30,7 +32,7 @@ static int product(sparse_matrix_t a, sparse_matrix_t b, sparse_matrix_t *c) {
     return status ? status : (int)mkl_sparse_order(*c);
 }
 
-/* C as it lies in MKL's memory, or a fault. */
+/* C in MKL's memory, or a fault. */
 static const char *seen(sparse_matrix_t handle, int bsr, Blocks *c) {
     sparse_index_base_t base;
     sparse_layout_t layout = SPARSE_LAYOUT_ROW_MAJOR;
@@ -47,7 +49,7 @@ static const char *seen(sparse_matrix_t handle, int bsr, Blocks *c) {
 enum { MINUEND, LEFT, MIDDLE, RIGHT, FACTORS };
 enum { WHOLE, KEPT, UPPER }; /* from nothing; into the pattern of the last product; the upper triangle of a symmetric one, from nothing */
 
-/* A formula being evaluated; inner and product are what a kept pattern is. */
+/* A formula that is being evaluated; `inner` and `product` are its kept pattern. */
 typedef struct {
     const Formula *formula;
     Blocks given[FACTORS];
@@ -65,7 +67,8 @@ static void drop(sparse_matrix_t *one) {
     *one = NULL;
 }
 
-/* The product, its columns in order. The factors' handles are new: an older one keeps the transpose of the values it had when last used. */
+/* Computes the product with its columns in order. The handles of the factors must be new, because
+   an older handle keeps the transpose of the values that it had when it was last used. */
 static int formula_product(Evaluation *e) {
     const Formula *f = e->formula;
     sparse_operation_t left = turn(f->left_turned), right = turn(f->right_turned);
@@ -94,7 +97,7 @@ static int evaluate(Evaluation *e) {
     return status ? status : (int)mkl_sparse_order(e->value);
 }
 
-/* Drops what an evaluation has made, but for the pattern that the next one is to find. */
+/* Frees the results of an evaluation, except for the pattern that the next one needs. */
 static void forget(Evaluation *e, int keep) {
     if (e->value != e->product) drop(&e->value);
     e->value = NULL;
@@ -106,7 +109,7 @@ static void scale(Blocks *m, double by) {
     for (int64_t k = 0; k < m->blocks * m->height * m->width; k++) m->values[k] *= by;
 }
 
-/* The pattern of a product whose factors have other values than they will have. */
+/* Makes the pattern of a product, with values of the factors that differ from those to be timed. */
 static int prepare(Evaluation *e) {
     scale(&e->given[LEFT], 2), scale(&e->given[RIGHT], 4);
     int status = formula_product(e);
@@ -115,7 +118,7 @@ static int prepare(Evaluation *e) {
     return status;
 }
 
-/* What is wrong with the value; NULL if nothing. */
+/* The fault of the formula's value, or NULL if it has none. */
 static const char *fault_of_evaluation(Evaluation *e, const Truth *truth) {
     Blocks out;
     const char *fault = (e->way == KEPT && prepare(e)) || evaluate(e) ? "MKL refuses" : seen(e->value, e->bsr, &out);
@@ -125,7 +128,8 @@ static const char *fault_of_evaluation(Evaluation *e, const Truth *truth) {
     return fault;
 }
 
-/* A formula in all ways that MKL has for it: on scalars and, if its blocks are squares of one size, on blocks. */
+/* Times a formula in all ways that MKL has for it: on scalars and, if its blocks are squares of one
+   size, on blocks. */
 static void measure_formula(const char *path) {
     static const char *names[2][3] = {{"csr sorted", "csr kept", "csr upper"}, {"bsr sorted", "bsr kept", "bsr upper"}};
     Formula f = read_formula(path);
@@ -151,7 +155,8 @@ static void measure_formula(const char *path) {
         }
 }
 
-/* A number of kB of /proc/self/status in bytes; -1 if it is not there. */
+/* Returns a number of /proc/self/status that is given in kB, in bytes; -1 if the number is not
+   there. */
 static int64_t status_bytes(const char *key) {
     char line[256];
     long long kilobytes = -1;
@@ -162,13 +167,13 @@ static int64_t status_bytes(const char *key) {
     return kilobytes < 0 ? -1 : 1024 * kilobytes;
 }
 
-/* Has the largest resident memory counted from now on; 0 if the system does not. */
+/* Makes the system count the largest resident memory from now on; returns 0 if it cannot. */
 static int count_anew(void) {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     return file && fputs("5", file) >= 0 && fclose(file) == 0;
 }
 
-/* Most bytes that a product adds; 0 if the system does not say. */
+/* The most bytes that a product adds to the resident memory; 0 if the system does not tell. */
 static int64_t added_bytes(sparse_matrix_t a, sparse_matrix_t b) {
     sparse_matrix_t c = NULL;
     mkl_free_buffers(), malloc_trim(0);
@@ -179,7 +184,7 @@ static int64_t added_bytes(sparse_matrix_t a, sparse_matrix_t b) {
     return most > before ? most - before : 0;
 }
 
-/* A matrix times itself or its transpose. */
+/* Times a matrix multiplied by itself or by its transpose. */
 static void measure_square(const char *path) {
     Blocks a = read_blocks(path), b = partner(&a);
     Truth truth = know(&a, &b);

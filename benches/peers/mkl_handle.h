@@ -1,4 +1,4 @@
-/* Matrices as MKL knows them, in f64 and f32. */
+/* Handles of MKL for matrices, in f64 and f32. */
 #pragma once
 #include "peers.h"
 #include <mkl.h>
@@ -8,7 +8,7 @@ static const struct matrix_descr GENERAL = {SPARSE_MATRIX_TYPE_GENERAL, SPARSE_F
 static const char *const ELEMENTS[] = {"f64", "f32"};
 static const double ROUNDING[] = {0x1p-53, 0x1p-24};
 
-/* Elements of f64, or of f32 if they are `single`, in an array of their own. */
+/* Copies elements into a new array, of f64 or, if `single`, of f32. */
 static void *elements(const double *from, int64_t count, int single) {
     void *to = room(count, single ? sizeof(float) : sizeof(double));
     for (int64_t p = 0; p < count; p++)
@@ -17,7 +17,7 @@ static void *elements(const double *from, int64_t count, int single) {
     return to;
 }
 
-/* The handle of a matrix: CSR of blocks of 1x1, else BSR. */
+/* Makes the handle of a matrix, in CSR if its blocks are 1x1, else in BSR. */
 static sparse_status_t create(sparse_matrix_t *made, const Blocks *m, void *values, int single) {
     if (m->height > 1)
         return single ? mkl_sparse_s_create_bsr(made, SPARSE_INDEX_BASE_ZERO, SPARSE_LAYOUT_ROW_MAJOR, m->rows, m->cols, m->height, m->offsets,

@@ -3,10 +3,10 @@
 
     benches/peers/patches.py BLOCKMUL MESH.ply... [--count 64] [--steps 20]
 
-MESH.ply are binary files as `blockmul generate mesh` writes them. For each mesh it prints the
-energies of both (the sums of squared distances from the nearest centre, both by SciPy's Dijkstra)
-and their ratio, and it ends with status 1 if blockmul's is more than 5 % above PyAMG's.
-Needs: pip install numpy scipy pyamg.
+MESH.ply are binary files as `blockmul generate mesh` writes them. For each mesh the script prints
+the energies of blockmul and PyAMG (the sums of squared distances from the nearest centre, both by
+SciPy's Dijkstra) and their ratio. The exit status is 1 if blockmul's energy is more than 5 % above
+PyAMG's. Needs: pip install numpy scipy pyamg.
 """
 import argparse
 import json

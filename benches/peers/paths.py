@@ -3,14 +3,14 @@
 
     benches/peers/paths.py BLOCKMUL [GRAPH.mtx ...] [--device D] [--shrink N] [--rounds 5]
 
-Paths begin at vertex 1, then at the nearest of three vertices. Without files it makes graphs: a grid, an R-MAT graph, one like roads,
-a grid with edges of length 0, and one of several parts. Of a file the magnitudes of its values count, and the entry at row i, column j
-is the edge from i to j. A sum that is rounded keeps the order of lengths, so that in every order of visits distances have the same
-bits. It prints a table, and it ends with status 1 if a distance differs. Times are medians, without reading the file. Needs: pip
-install numpy scipy.
+Paths begin at vertex 1, then at the nearest of three vertices. Without files the script makes
+graphs: a grid, an R-MAT graph, a graph like roads, a grid with edges of length 0, and a graph of
+several parts. In a file the magnitudes of the values are lengths, and the entry at row i, column j
+is the edge from i to j. Rounding keeps the order of sums, so that distances have the same bits in
+every order of visits. The script prints a table, and the exit status is 1 if a distance differs.
+Times are medians, without reading the file. Needs: pip install numpy scipy.
 """
 
-import argparse
 import json
 import pathlib
 import statistics
@@ -27,7 +27,8 @@ from scipy.sparse.csgraph import dijkstra
 
 
 def with_lengths(pattern, seed, whole=False):
-    """A graph of this pattern of `inputs`, without loops; lengths from 0 to 1, or whole numbers from 0 to 3."""
+    """A graph with this pattern of `inputs`, without loops. The lengths of the edges are from 0 to
+    1, or whole numbers from 0 to 3."""
     offsets, columns, n = pattern
     rows, random = np.repeat(np.arange(n), np.diff(offsets)), np.random.default_rng(seed)
     lengths = random.integers(0, 4, len(columns)).astype(float) if whole else random.random(len(columns))
@@ -62,7 +63,8 @@ def from_files(paths):
 
 
 def begun_with_edges(graph):
-    """The graph, whose vertex 1 changes numbers with the one that most edges leave if none leaves it."""
+    """Returns the graph. If no edge leaves vertex 1, it has exchanged numbers with the vertex that
+    most edges leave."""
     leaving = np.diff(graph.indptr)
     names = np.arange(graph.shape[0])
     if leaving[0] == 0:
@@ -90,12 +92,7 @@ def by_scipy(graph, sources, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blockmul")
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH.mtx")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--shrink", type=int, default=1, help="make graphs N times smaller")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = inputs.comparison("graphs", "GRAPH.mtx", "graphs")
     args = parser.parse_intermixed_args()
     different = 0
     print("| graph | vertices | edges | sources | reached | different | blockmul ms | by | SciPy ms | times as fast |")

@@ -3,12 +3,14 @@
 
     benches/peers/paths_networkx.py BLOCKMUL [--device D] [--graphs 20]
 
-Graphs have up to 40 vertices, some of them without edges or out of reach, and edges of length 0. Paths begin at one vertex, then at the
-nearest of three. Lengths that are not negative are compared with `multi_source_dijkstra_path_length`. Negative ones are whole numbers
-without a cycle below 0, and are compared with `single_source_bellman_ford_path_length` and SciPy's `bellman_ford`. Then an edge closes a
-cycle below 0, which all three must refuse. Distances are equal, and so are the lengths of the paths that predecessors make.
+Graphs have up to 40 vertices, some of them without edges or out of reach, and edges of length 0.
+Paths begin at one vertex, then at the nearest of three. Lengths that are not negative are compared
+with `multi_source_dijkstra_path_length`. Negative lengths are whole numbers without a cycle below
+0, and are compared with `single_source_bellman_ford_path_length` and SciPy's `bellman_ford`. In a
+last step an edge is added that closes a cycle below 0, which blockmul, NetworkX and SciPy must
+refuse. The script compares distances, and the lengths of the paths that predecessors make.
 
-It prints a table, and it ends with status 1 if something differs. Needs: pip install numpy scipy networkx.
+The script prints a table, and the exit status is 1 if something differs. Needs: pip install numpy scipy networkx.
 """
 
 import argparse
@@ -40,13 +42,15 @@ def drawn(random, whole):
 
 
 def lowered(graph, random):
-    """The same with negative lengths: a height of each vertex is added where an edge leaves, and taken away where it arrives."""
+    """The graph with negative lengths: the height of a vertex is added to the edges that leave it,
+    and subtracted from the edges that arrive."""
     edges, heights = graph.tocoo(), random.integers(0, 20, graph.shape[0])
     return csr_array((edges.data + heights[edges.row] - heights[edges.col], (edges.row, edges.col)), shape=graph.shape)
 
 
 def with_cycle(graph, random):
-    """The same with a way back along an edge that makes a cycle of length -1, and the vertex where the edge begins."""
+    """Returns the graph with a further edge that closes a cycle of length -1, and the vertex at
+    which this edge begins."""
     edges = graph.tocoo()
     edge = int(random.integers(graph.nnz))
     begin, end = edges.row[edge], edges.col[edge]
@@ -84,7 +88,8 @@ class Commands:
         return subprocess.run([*self.line, *options, *outputs], capture_output=True, text=True)
 
     def distances(self, sources, element, schedule):
-        """Distances, infinite out of reach, and predecessors, -1 for none."""
+        """Returns distances, infinite for vertices out of reach, and predecessors, -1 if there is
+        none."""
         ran = self.run(sources, element, schedule)
         if ran.returncode:
             sys.exit(f"blockmul paths: {ran.stderr}")

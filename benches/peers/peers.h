@@ -1,6 +1,9 @@
-/* What the peers in C, C++ and CUDA share: BSR1 files (see inputs.py), the check of a product (see blocks.py, which says how), records of
-   the benchmark's schema. It repeats what blocks.py has, since a peer is timed and checked in its library's language. A program calls `arguments`, then for each file `read_blocks`, `know`, and for each variant `fault_of` and
-   `record` or `fault`. Everything is freed by the end of the process but what a round of the clock makes. */
+/* What the peers in C, C++ and CUDA share: BSR1 files (see inputs.py), the check of a product (see
+   blocks.py, which says how), records of the benchmark's schema. This file repeats parts of
+   blocks.py, because a library is timed and checked in its own language. A program calls
+   `arguments`, then `read_blocks` and `know` for each file, and `fault_of` and `record` or `fault`
+   for each variant. Only the results of timed rounds are freed; the rest is freed when the process
+   ends. */
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -21,11 +24,11 @@ typedef struct {
     char name[64];
 } Blocks;
 
-/* What a product of two matrices must be. */
+/* The expected product of two matrices. */
 typedef struct {
     const Blocks *a, *b;
     int64_t products, c_blocks; /* in blocks */
-    double flops, *x, *y, *magnitude, *terms, *scalar_products; /* y = A·(B·x); the rest as blocks.py has them, a row each */
+    double flops, *x, *y, *magnitude, *terms, *scalar_products; /* y = A·(B·x); the other numbers, one for each row, are those of blocks.py */
     int64_t x_size, y_size;
 } Truth;
 
@@ -84,7 +87,7 @@ static Blocks transposed(const Blocks *m) {
     return t;
 }
 
-/* What a matrix is multiplied by: itself if it is square, its transpose if it is not. */
+/* The other factor of a matrix: the matrix itself if it is square, else its transpose. */
 static Blocks partner(const Blocks *m) { return m->rows == m->cols && m->height == m->width ? *m : transposed(m); }
 
 /* The same matrix in blocks of 1x1. */
@@ -143,10 +146,10 @@ static Truth know(const Blocks *a, const Blocks *b) {
     return t;
 }
 
-/* Bytes of a matrix in CSR or BSR, its numbers of so many bytes. */
+/* Bytes of a matrix in CSR or BSR, whose numbers have this many bytes. */
 static int64_t bytes_of(const Blocks *m, int64_t number) { return 4 * (m->rows + 1 + m->blocks) + m->blocks * m->height * m->width * number; }
 
-/* What is wrong with a C of so many values, or with y = C·x; NULL if nothing. */
+/* The fault of a C with this many values, or of y = C·x; NULL if there is none. */
 static const char *fault_of_size(const Truth *t, int64_t values) {
     static char text[128];
     int64_t right = t->c_blocks * t->a->height * t->b->width;
@@ -166,7 +169,7 @@ static const char *fault_of_sums(const Truth *t, const double *y, double roundin
     return NULL;
 }
 
-/* What is wrong with C in f64; NULL if nothing. */
+/* The fault of C in f64; NULL if there is none. */
 static const char *fault_of(const Truth *t, const Blocks *c) {
     const char *fault = fault_of_size(t, c->offsets[c->rows] * c->height * c->width);
     if (fault) return fault;
@@ -192,7 +195,8 @@ static const char *cpu(void) {
     return "CPU";
 }
 
-/* `peak_bytes`: most bytes in use at once during the product whose result is told next, operands and C included; 0 if not measured. */
+/* The most bytes in use at once, operands and C included, during the product that is recorded next;
+   0 if they are not measured. */
 static struct {
     const char *library, *version, *device;
     FILE *json;
@@ -201,7 +205,7 @@ static struct {
     int64_t peak_bytes;
 } program = {"", "", "", NULL, 11, 0, 2.0, 0};
 
-/* Reads and removes the options; what is left in argv[1..] are files. Begins the JSON file. */
+/* Reads and removes the options, so that argv[1..] has only files. Begins the JSON file. */
 static int arguments(int argc, char **argv, const char *library, const char *version, const char *device) {
     int files = 1;
     program.library = library, program.version = version, program.device = device;
@@ -234,7 +238,8 @@ static int by_size(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* Prints a result and writes it over the end of the JSON file, which is whole after each. `threads` 0: none to tell. */
+/* Prints a result and writes it over the end of the JSON file, which is complete after each result.
+   If `threads` is 0, the record has no number of threads. */
 static void tell(const Truth *t, const char *variant, const char *element, int threads, const double *runs, int count, const char *fault) {
     double ms = 0;
     FILE *f = program.json;
@@ -273,8 +278,8 @@ static double now_ms(void) {
     return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
 
-/* Times `multiply`, `times` of it at once, in rounds after one to warm up, with `drop` after each outside the clock, and reports the mean of
-   each round. */
+/* Times `times` calls of `multiply` in each round, after a round to warm up, and reports the mean
+   of each round. `drop` runs after each round, while the clock is stopped. */
 #define MEASURE_TOGETHER(times, truth, variant, element, threads, multiply, drop)                                                            \
     do {                                                                                                                                     \
         double *runs_ = (double *)room(program.rounds + FEWEST_ROUNDS, sizeof(double)), began_ = 0, start_;                                  \
@@ -290,5 +295,5 @@ static double now_ms(void) {
         free(runs_);                                                                                                                         \
     } while (0)
 
-/* The same of one at a time. */
+/* Times one call of `multiply` in each round, and reports it. */
 #define MEASURE(truth, variant, element, threads, multiply, drop) MEASURE_TOGETHER(1, truth, variant, element, threads, multiply, drop)

@@ -3,8 +3,9 @@
     pip install numpy scipy fast_matrix_market
     python benches/peers/read.py FILE...
 
-Plain files, from the page cache: each is read once before it is timed. SciPy's own `mmread` is fast_matrix_market inside
-since 1.12; `_mmio` is the reader it had before, in Python.
+The files are not packed, and are read from the page cache: each is read once before it is timed.
+Since version 1.12 SciPy's own `mmread` uses fast_matrix_market; `_mmio` is SciPy's earlier reader
+in Python.
 """
 
 import os
@@ -18,7 +19,7 @@ import scipy.io._mmio
 import scipy.sparse
 
 ROUNDS = 7
-# A reader this slow is read once.
+# A reader that takes longer than this is timed only once.
 PATIENCE_S = 5.0
 
 
@@ -35,7 +36,7 @@ def fast(path):
 
 
 def with_threads(module, threads):
-    """Both of these keep the number of threads in a variable of their module."""
+    """Sets the number of threads; both readers keep it in a variable of their module."""
 
     def set_threads():
         module.PARALLELISM = threads

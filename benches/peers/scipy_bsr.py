@@ -22,7 +22,7 @@ def csr(m):
 
 
 def blocks(matrix):
-    """A result as `Blocks`, those of a CSR matrix 1x1."""
+    """Returns a result as `Blocks`; the blocks of a CSR matrix are 1x1."""
     height, width = getattr(matrix, "blocksize", (1, 1))
     values = matrix.data.reshape(-1, height, width)
     return Blocks("C", matrix.shape[1] // width, matrix.indptr, matrix.indices, values)

@@ -4,20 +4,23 @@
     benches/peers/semirings.py BLOCKMUL [GRAPH.mtx ...] [--device D] [--shrink N] [--rounds 5] [--most 2e7] [--elements f64,u32,...]
         [--semirings min-plus,...] [--format F] [--method M]
 
-Products are A·x, Aᵀ·x, C = A·B, and C at the places of a mask; B is A if A is square, else Aᵀ. Without files it makes graphs: uniform,
-R-MAT, a grid. Of a file the pattern counts. C is left out if it has more than --most products. --format is that of A·x, --method
-that of A·B. Values are whole numbers, whose sums are exact in any order, with infinities where an algebra has them, and for integers
-numbers near the limits of their type.
+Products are A·x, Aᵀ·x, C = A·B, and C at the places of a mask; B is A if A is square, else Aᵀ.
+Without files the script makes graphs: uniform, R-MAT, a grid. Of a file only the pattern is used. C
+is left out if it has more than --most products. --format chooses the format of A·x, and --method
+the method of A·B. Values are whole numbers, whose sums are exact in any order, with infinities
+where an algebra has them, and for integers numbers near the limits of their type.
 
-GraphBLAS has no entry where blockmul has the value of no products: absent entries of y, and of C at a mask, are filled with it, and half
-of x is absent in GraphBLAS where no product with that value changes a sum. The integers of GraphBLAS have no infinities and wrap around,
-so minima and maxima of integers are found in FP64, then cut to the limits of the type. Sums of f16 are those of FP32, rounded once.
+GraphBLAS has no entry where blockmul has the value of an entry without products, so absent entries
+of y, and of C at a mask, are filled with that value. Half of x is absent in GraphBLAS for algebras
+in which a product with that value changes no sum. The integers of GraphBLAS have no infinities and
+wrap around, so minima and maxima of integers are found in FP64, then cut to the limits of the type.
+Sums of f16 are those of FP32, rounded once.
 
-A line of the table is of all element types: it counts the values that differ, and its times are those of the first type. Times are
-medians, of operands that are in place. It ends with status 1 if a value differs. Needs: pip install numpy scipy python-graphblas.
+A line of the table covers all element types: it counts the values that differ, and its times are
+those of the first type. Times are medians, with operands that are in memory. The exit status is 1
+if a value differs. Needs: pip install numpy scipy python-graphblas.
 """
 
-import argparse
 import dataclasses
 import json
 import pathlib
@@ -53,7 +56,7 @@ SEMIRINGS = {
     "plus-second": gb.semiring.plus_second,
     "plus-pair": gb.semiring.plus_pair,
 }
-# The value of no products, if it is not 0.
+# The value of an entry without products, if it is not 0.
 INFINITE = {"min-plus": np.inf, "max-plus": -np.inf, "max-min": -np.inf}
 
 
@@ -72,7 +75,7 @@ class Element:
         return np.iinfo(self.kind) if issubclass(self.kind, np.integer) else None
 
     def cut(self, values):
-        """The values in this type, as f64."""
+        """The values converted to this type, as f64."""
         if self.limits:
             return np.clip(values, self.limits.min, self.limits.max)
         with np.errstate(over="ignore"):
@@ -99,7 +102,7 @@ class Algebra:
     def __init__(self, name, element):
         self.name, self.element = name, element
         self.infinite = INFINITE.get(name)
-        # The sums of two lengths of u32 have no value that stays what it is.
+        # In u32 no length stays the same when lengths are added to it.
         self.absorbs = name in ("plus-times", "or-and") or name in INFINITE and (name, element.name) != ("max-plus", "u32")
         self.sums = "FP64" if self.infinite and element.limits else element.sums
         self.operator = SEMIRINGS[name][self.sums]
@@ -138,7 +141,7 @@ def from_files(paths):
 
 
 def mask_of(a, random):
-    """Places of C: those of A if it is square, and as many drawn ones."""
+    """Places for a mask: the places of A if A is square, and the same number of random places."""
     rows, count = a.shape[0], a.nnz
     places = csr_array((np.ones(count), random.integers(0, rows, (2, count))), shape=(rows, rows))
     places = places + a if rows == a.shape[1] else places
@@ -181,7 +184,8 @@ class Comparison:
         return json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)["total_ms"]
 
     def apply(self, transposed):
-        """The values that differ, those of y, and both times."""
+        """Returns the number of values of y that differ, the number of all its values, and both
+        times."""
         algebra, count = self.algebra, self.graph.shape[0 if transposed else 1]
         x = algebra.draw(self.random, count)
         there = np.flatnonzero(self.random.random(count) < 0.5) if algebra.absorbs else np.arange(count)
@@ -202,7 +206,8 @@ class Comparison:
         return int(np.sum(want != np.load(out).ravel().astype(np.float64))), y.size, ms, other_ms
 
     def multiply(self, masked):
-        """The entries that differ, those of C, and both times."""
+        """Returns the number of entries of C that differ, the number of all its entries, and both
+        times."""
         algebra, out = self.algebra, self.folder / "c.bsr"
         words, mask = ["multiply", self.folder / "a.bsr"], None
         if masked:
@@ -231,18 +236,14 @@ class Comparison:
 
 
 def products_of(graph):
-    """The products of A·B: those of each entry (i, k) of A, as many as row k of B has entries."""
+    """The number of products of A·B: for each entry (i, k) of A, the number of entries in row k of
+    B."""
     b = graph if graph.shape[0] == graph.shape[1] else graph.T.tocsr()
     return int(np.diff(b.indptr)[graph.indices].sum())
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blockmul")
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH.mtx")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--shrink", type=int, default=1, help="make graphs N times smaller")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = inputs.comparison("graphs", "GRAPH.mtx", "graphs")
     parser.add_argument("--most", type=float, default=2e7, help="most products of a C")
     parser.add_argument("--elements", default=",".join(element.name for element in ELEMENTS))
     parser.add_argument("--format", default="auto")

@@ -4,14 +4,17 @@ determine.
 
     benches/peers/solve_scipy.py BLOCKMUL [--device D] [--problems 50] [--seed 1] [--keep FOLDER]
 
-`scipy.optimize.least_squares` (trust regions, differences, tolerances of 1e-15) begins where `blockmul solve --start file` does, and goes on
-from where blockmul ends. A bundle adjustment has up to 5 cameras and 16 points; a camera of focal length 0, a rotation of 2π, a point on
-the axis, and others below, leave unknowns without influence. A graph has up to 14 poses and 6 landmarks, in the plane and in space;
-information matrices have zeros, components are apart, landmarks are fixed.
+`scipy.optimize.least_squares` (trust regions, differences, tolerances of 1e-15) begins where
+`blockmul solve --start file` does, and goes on from where blockmul ends. A bundle adjustment has up
+to 5 cameras and 16 points; a camera of focal length 0, a rotation of 2π, a point on the axis, and
+other cases in this file leave unknowns without influence. A graph has up to 14 poses and 6
+landmarks, in the plane and in space; information matrices have zeros, components are apart,
+landmarks are fixed.
 
-For each kind the table counts the problems that end *as low* as SciPy's (within 1e-6 of the cost), *lower*, with a status *that says why*
-not, in *another* minimum, above SciPy's, which SciPy does not lower, and the *wrong*: converged to where SciPy still lowers the cost by
-1e-6. It ends with status 1 if there is a wrong one. Needs: pip install numpy scipy.
+For each kind the table counts the problems that end *as low* as SciPy's (within 1e-6 of the cost),
+*lower*, with a status *that says why* not, in *another* minimum, above SciPy's, which SciPy does
+not lower, and the *wrong* ones, which converged at a point from which SciPy still lowers the cost
+by 1e-6. The exit status is 1 if a problem ends wrong. Needs: pip install numpy scipy.
 """
 
 import argparse
@@ -46,7 +49,7 @@ class Adjustment:
         self.cameras, self.noise = cameras, 0.3
         start, keep = None, np.ones(cameras * points, bool)
         if kind in ("on the axis", "all on the axis"):
-            # The last camera looks along the axis on which its points are.
+            # The last camera looks along the axis on which its points lie.
             truth[-1, :3], truth[-1, 3:6] = 0, [0, 0, -12]
             of = self.camera == cameras - 1
             if kind == "on the axis":
@@ -100,7 +103,8 @@ def root(information):
 
 
 class Graph:
-    """A graph of poses and landmarks in the plane or in space. Its numbers are moves of each pose in its own frame, and of landmarks."""
+    """A graph of poses and landmarks in the plane or in space. The numbers that are solved for are
+    moves of each pose in its own frame, and of landmarks."""
 
     suffix = ".g2o"
 
@@ -210,7 +214,7 @@ class Graph:
         path.write_text("\n".join(" ".join(str(x) if isinstance(x, (str, int)) else repr(float(x)) for x in line) for line in lines) + "\n")
 
     def read(self, path):
-        """Goes on from a solved file: its poses become the start, from which moves are 0."""
+        """Continues from a solved file: its poses become the start, at which all moves are 0."""
         poses, places, n = [], [], len(self.poses)
         for line in path.read_text().splitlines():
             name, *numbers = line.split()
@@ -245,13 +249,14 @@ KINDS = {
 
 
 def lowest(problem, start):
-    """SciPy's cost from `start`. Columns without influence get no scale of their own."""
+    """Returns the cost that SciPy reaches from `start`. Columns without influence get no scale of
+    their own."""
     ended = least_squares(problem.residuals, start, jac="3-point", x_scale="jac", ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=200)
     return ended.cost
 
 
 def compared(args, problem, folder, options):
-    """One of `OUTCOMES`, and words."""
+    """Returns one of `OUTCOMES`, and a description."""
     file, out, report = (folder / name for name in ("p" + problem.suffix, "s" + problem.suffix, "r.json"))
     problem.write(file)
     line = [args.blockmul, "solve", file, "--start", "file", "--device", args.device, "-o", out, "--json", report, "--overwrite", "--quiet"]
@@ -261,7 +266,7 @@ def compared(args, problem, folder, options):
         return ("says why" if ran.stderr.strip() and ran.returncode in (1, 2) else "wrong"), f"status {ran.returncode}: {ran.stderr.strip()}; SciPy {theirs:.9g}"
     ours = json.loads(report.read_text())["cost"]
     further = lowest(problem, problem.read(out))
-    # A cost that is rounding is as low as another one.
+    # Two costs that are only rounding count as equally low.
     nothing = 1e-18 * 0.5 * float(np.sum(problem.residuals(problem.start) ** 2)) + 1e-20
     words = f"blockmul {ours:.9g}, SciPy {theirs:.9g}, SciPy from there {further:.9g}"
     if further < ours * (1 - ENOUGH) - nothing:

@@ -3,8 +3,9 @@ blockmul, and last how many times longer each peer takes than blockmul; geometri
 
     python benches/peers/table.py FILE.json ... [--against VARIANT | --fastest] [--gflops]
 
-`--fastest` leaves one column of each library, in each line its fastest variant of the whole product. `-` is a result that is wrong or not there; means are over
-the matrices that both have. The reasons of wrong ones follow the table.
+`--fastest` prints one column for each library, with its fastest variant of the whole product in
+each line. `-` stands for a result that is wrong or missing. Means are over the matrices that both
+libraries have. The reasons of wrong results follow the table.
 """
 
 import argparse
@@ -27,17 +28,18 @@ def case_of(record):
 
 
 def is_dense(record):
-    """Whether it is a product with a dense matrix; its variant ends with the columns of that."""
+    """Whether the record is of a product with a dense matrix, whose number of columns ends the
+    variant."""
     return (record.get("variant") or "").startswith("dense ")
 
 
 def is_applied(record):
-    """Whether it is a product with a vector; a format that was chosen is named after a colon."""
+    """Whether the record is of a product with a vector; a chosen format is named after a colon."""
     return (record.get("variant") or "").partition(" ")[0] == "apply"
 
 
 def label(record):
-    """The column of a record: library, variant, threads where that matters."""
+    """The column of a record: library, variant, and the number of threads if that matters."""
     variant = record.get("variant") or ""
     if is_applied(record):
         variant = variant.removeprefix("apply ").partition(":")[0]
@@ -76,7 +78,8 @@ def is_whole(record):
 
 
 def fastest_variants(records):
-    """Of each library's records of a whole product the fastest, without a variant; where all are wrong one of those."""
+    """Returns the fastest record of a whole product for each library, without its variant; if all
+    are wrong, one of them."""
     best = {}
     for record in filter(is_whole, records):
         key = (record["library"], *case_of(record))
@@ -86,7 +89,8 @@ def fastest_variants(records):
 
 
 def table(records, against=None, gflops=False):
-    """The text; `against` chooses blockmul's variant that ratios are to, else its fastest one."""
+    """Returns the text of the table. Ratios are to blockmul's variant `against`, or else to its
+    fastest one."""
     cases, columns, times, rate = {}, {}, {}, {}
     for record in records:
         case = case_of(record)

@@ -1,11 +1,13 @@
-"""Times NVIDIA Warp's product of block matrices, `bsr_mm`, in f64 and f32: with C allocated and its topology found in every round
-("bsr_mm"), and into a C whose topology is kept ("kept pattern"). Operands lie on the device. Needs an NVIDIA GPU.
+"""Times NVIDIA Warp's product of block matrices, `bsr_mm`, in f64 and f32: with C allocated and its
+topology found in every round ("bsr_mm"), and into a C whose topology is kept ("kept pattern").
+Operands are on the device. The script needs an NVIDIA GPU.
 
     pip install numpy warp-lang
     python benches/peers/warp_bsr.py FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 
-In rows with more products than columns between the first and the last of them, Warp does not look for the blocks of C: it stores all of that
-range, zeros where nothing is. They do not count as wrong here; a record has their number ("zero_blocks").
+If a row has more products than there are columns from its first block to its last, Warp does not
+look for the blocks of C: it stores the whole range, with blocks of zeros. Such blocks of zeros do
+not count as wrong; a record has their number ("zero_blocks").
 
 Warp compiles its kernels for a shape of block when it first meets it, before anything is timed, and keeps them in its cache.
 """
@@ -36,7 +38,8 @@ def download(c):
 
 
 def variants(a, b):
-    """What a round is, by name; those that keep something have made it."""
+    """The computations that are timed, by name; those that use a kept pattern have already made
+    it."""
     yield "bsr_mm", lambda: warp.sparse.bsr_mm(a, b)
     kept = warp.sparse.bsr_mm_work_arrays()
     c = warp.sparse.bsr_mm(a, b, work_arrays=kept)

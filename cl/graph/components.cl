@@ -1,19 +1,19 @@
-// components: finds the least vertex of each connected component. Edges are taken in both
-// directions.
+// components: finds the least vertex of each connected component. Edges connect in both directions.
 // Host: src/graph/components.rs
 //
 //   own_roots  one work-item per vertex: makes each vertex a tree of its own
-//   hook       one work-item per vertex: joins the trees of its edges' ends
-//   flatten    one work-item per vertex: finds its root
+//   hook       one work-item per vertex: joins the trees of the ends of the vertex's edges
+//   flatten    one work-item per vertex: finds the root of the vertex's tree
 //
 //   in      col_ptr[vertices + 1]  row_idx[edges]
 //   in out  parent[vertices]       see trees.cl
 //   out     root[vertices]
 //
-// Every interleaving gives the same result, see trees.cl. After `hook`, both ends of each edge are
-// in one tree. `flatten` finds the root of that tree while other items shorten the paths to it.
-// Those items may write to any vertex that is no root. So roots are written to another array: in
-// `parent` an older ancestor could replace a root.
+// Every interleaving of the work-items gives the same result, see trees.cl. After `hook`, both ends
+// of each edge are in one tree. An item of `flatten` finds the root of a vertex's tree while other
+// items shorten the paths to this root. Those items may write to any vertex that is no root. So
+// roots are written to the array `root`: in `parent` another item could replace a root by an older
+// ancestor.
 KERNEL own_roots(global uint* parent, uint vertices)
 {
     const uint vertex = get_global_id(0);

@@ -1,9 +1,9 @@
 // edges: defines the length of an edge. This file comes before the kernels that read lengths.
 // Host: src/graph/edges.rs
 //
-// If UNIT is 1, every edge has length 1 and values are not read. If THROUGH is 1, the length of an
-// edge is value source[edge], otherwise value `edge`. Lengths are added by MULTIPLY of min-plus.
-// EMPTY is the distance if there is no path.
+// If UNIT is 1, every edge has length 1 and values are not read. If THROUGH is 1, the length of
+// edge number `edge` is values[source[edge]], otherwise values[edge]. Lengths are added by MULTIPLY
+// of min-plus. EMPTY is the distance of a vertex to which no path leads.
 #if !defined(UNIT) || !defined(THROUGH)
 #error "UNIT, THROUGH: see src/graph/edges.rs"
 #endif

@@ -1,5 +1,5 @@
-// frontier: computes distances from the sources. All work-items visit vertices, those near the
-// sources first.
+// frontier: computes distances from the sources. All work-items visit vertices, and vertices near
+// the sources come first.
 // Host: src/graph/frontier.rs
 //
 //   begin_frontier  one work-item per source, after distances were begun (start.cl)
@@ -20,22 +20,24 @@
 //                                            fills the next, which holds zeros
 //   in out  bounds[slots * BOUNDS]           one slot for each round, too; EMPTY before
 //
-// The near list of a round has the vertices to visit whose distance is up to the limit. The far
-// list has the vertices whose distance is greater. When a near list is empty, the limit rises. The
-// next round then divides the far list: it visits the vertices in it whose distance is now up to
-// the limit.
+// The near list of a round has the vertices to visit whose distance is at most the limit. The far
+// list has the vertices whose distance is above the limit. When a near list is empty, the limit
+// rises. The next round then divides the far list: it visits the vertices of the far list whose
+// distance is at most the new limit.
 //
-// A work-group takes a share of the list. Vertices whose distance it lowers go to its queue in
-// local memory. It visits these next, up to `most_hops` times, so that a short list advances by
-// several edges in one launch. The vertices that are left in the queue at the end, and the vertices
-// that do not fit, go to the near list of the next round. A queue that overflows ends the
-// work-group's hops. If the list has more than one share for each work-group, each takes tiles of
-// the list and makes no hops.
+// A work-group takes a share of the list. Vertices whose distance the work-group lowers go to its
+// queue in local memory. The work-group then visits the vertices of its queue, which is a hop. A
+// work-group makes up to `most_hops` hops, so that a short list advances by several edges in one
+// launch. The vertices that are left in the queue at the end, and the vertices that do not fit the
+// queue, go to the near list of the next round. A queue that overflows ends the work-group's hops.
+// If the list has more than one share for each work-group, each work-group takes tiles of the list
+// and makes no hops.
 //
 // A distance is lowered by an atomic minimum of its bits. The bits have the order of the numbers,
 // because no distance is negative. An item that lowers the distance of a vertex puts the vertex
 // into one of three places, unless the vertex is there already: the work-group's queue, the next
-// near list, or a far list. Every interleaving gives the same distances, because no vertex is lost:
+// near list, or a far list. Every interleaving of the work-items gives the same distances, because
+// no vertex is lost:
 //
 //   a queue      stores a vertex with the distance that was reached. The work-group visits the
 //                vertex with this distance, moves it to the next near list, or drops it if its
@@ -51,20 +53,21 @@
 //                distance earlier, and not as far, may put the vertex into the far list once more.
 //
 // Distances are read by plain loads while other items lower them. A distance that is read may be
-// old, and is then longer than the newest. If an edge seems to lower it, the atomic minimum
-// decides. But the vertex must have had the distance that is read, or an edge could be skipped
-// because of a path that does not exist. So the device has to read a word as a whole. Every device
-// does that with 32 bits. The devices that `check` in the host file accepts also do it with 64
-// bits.
+// old, and is then longer than the newest distance of the vertex. If an edge seems to lower a
+// distance, the atomic minimum decides. But the vertex must have had the distance that is read at
+// some time: an edge that is skipped because of a distance that the vertex never had could be part
+// of a shortest path. So the device has to read a distance as a whole word. Every device reads
+// words of 32 bits as a whole. The devices that `check` in the host file accepts also read words of
+// 64 bits as a whole.
 //
-// Every item computes the state that the earlier rounds have left, from the slot of the round
-// before. So each launch is a round, and no launch waits for the host.
+// At the start of a round every item computes the state that the earlier rounds have left, from the
+// slot of the round before. So each launch is a round, and no launch waits for the host.
 #if !defined(TILE) || TILE % 8
 #error "TILE: a multiple of 8, see src/graph/frontier.rs"
 #endif
 
-// The vertices that a work-group visits next, each with the distance that was reached. If the count
-// is above TILE, the surplus vertices are in the near list.
+// The vertices that a work-group visits next, each with the distance that was reached. If the
+// queue's count is above TILE, the surplus vertices are in the near list.
 struct Queue {
     uint count, vertex[TILE], part[TILE];
     ELEMENT reached[TILE];
@@ -73,7 +76,7 @@ struct Queue {
 
 // The edges of the queue's vertices, which the items of the work-group share. before[i] is the
 // number of edges of the vertices before vertex i. The whole work-group computes these sums, first
-// within pieces.
+// within pieces of 8 vertices.
 #define PIECE 8
 #define ADDED ((TILE + GROUP_SIZE - 1) / GROUP_SIZE * GROUP_SIZE)
 struct Tile {
@@ -93,14 +96,14 @@ bool come_next(uint vertex, ELEMENT reached, local struct Queue* queue)
     return true;
 }
 
-// Divides entries of the far list. An entry stays, is put into the queue, or is dropped because it
-// was visited when it was near.
+// Divides entries of the far list. An entry stays in the list, is put into the queue, or is dropped
+// because its vertex was visited when it was near.
 void divide(global const uint* entry, uint entries, const struct Round* round, volatile global const ELEMENT* path_length,
             const struct Places* next, local struct Queue* queue)
 {
     for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
         const uint vertex = entry[i];
-        const ELEMENT reached = path_length[vertex]; // a race: an item that lowers it puts the vertex into another list
+        const ELEMENT reached = path_length[vertex]; // a race: an item that lowers the distance puts the vertex into another list
         if (reached > round->limit) {
             add_far(vertex, reached, next);
             continue;
@@ -123,7 +126,7 @@ void take(global const uint2* entry, uint entries, volatile global const ELEMENT
 }
 
 // Writes the edges of the queue to a tile: before[i + 1] becomes the number of edges of vertex i. A
-// vertex whose edges are several parts goes to the near list.
+// vertex whose edges are divided into several parts goes to the near list instead.
 void lay_out(local const struct Queue* queue, volatile global const ELEMENT* path_length, const struct Places* next,
              local struct Tile* tile)
 {
@@ -170,7 +173,8 @@ uint added_up(local struct Tile* tile)
     return tile->before[TILE];
 }
 
-// Returns the place of the vertex from which edge i of the tile leaves. It finds the piece first.
+// Returns the place of the vertex from which edge i of the tile leaves. The function first finds
+// the piece that contains the vertex.
 uint owner(local const struct Tile* tile, uint i)
 {
     uint at = 0;
@@ -196,8 +200,8 @@ KERNEL frontier_round(LEAVING_OF, global ELEMENT* path_length, global uint* queu
                       uint this_round, uint full, uint least_share, uint most_hops)
 {
     const struct Round round = begun(record + number * RECORD, bounds + number * BOUNDS, full);
-    // Vertices that become far are appended to the far list. If the list is divided, they are
-    // appended to the entries that stay.
+    // Vertices that become far are appended to the far list. If the round divides the far list,
+    // these vertices are appended to the entries that stay.
     const bool divides = round.mode == DIVIDE;
     global uint* next_far = far + (round.far_list ^ divides) * vertices + (divides ? 0 : round.far_before);
     const struct Places next = {.round = this_round, .out_ptr = out_ptr, .queued = queued, .waits = waits,
@@ -235,7 +239,7 @@ KERNEL frontier_round(LEAVING_OF, global ELEMENT* path_length, global uint* queu
             for (uint i = item; i < edges; i += GROUP_SIZE) {
                 const uint at = owner(&tile, i), edge = tile.first_edge[at] + i - tile.before[at], vertex = to[edge];
                 const ELEMENT length = LENGTH(edge), so_far = tile.reached[at], reached = MULTIPLY(length, so_far);
-                const ELEMENT known = path_length[vertex]; // a race: if it is older, the minimum decides
+                const ELEMENT known = path_length[vertex]; // a race: if the distance is old, the minimum decides
                 if (!(reached < known) || !(reached < lowered(path_length + vertex, reached)))
                     continue;
                 if (reached > round.limit)

@@ -17,31 +17,31 @@
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// The words of a slot. A slot begins as zeros, which mean that nothing is left to do (DONE).
+// The words of a slot. A slot first holds zeros, which mean that nothing is left to do (DONE).
 #define MODE 0       // what the round did: DONE, VISIT or DIVIDE
-#define NEAR_LIST 1  // the near list that it filled
-#define FAR_LIST 2   // the far list that it read or extended
-#define NEAR_COUNT 3 // entries that it put into the near list
+#define NEAR_LIST 1  // the near list that the round filled
+#define FAR_LIST 2   // the far list that the round read or extended
+#define NEAR_COUNT 3 // entries that the round put into the near list
 #define FAR_BEFORE 4 // number of entries of the far list before the round
-#define FAR_COUNT 5  // entries that it put into a far list
-#define EDGES 6      // number of edges and vertices that it visited
-#define FILL_EDGES 7 // EDGES of the rounds since the limit last rose
+#define FAR_COUNT 5  // entries that the round put into a far list
+#define EDGES 6      // number of edges and vertices that the round visited
+#define FILL_EDGES 7 // sum of EDGES over the rounds since the limit last rose
 #define FILL_ROUNDS 8
 
-// The tasks of a round.
+// The kinds of rounds.
 #define DONE 0
 #define VISIT 1  // visits the near list
 #define DIVIDE 2 // divides the far list and visits its near vertices
 
-// The bounds of a slot.
+// The places of distances in a slot.
 #define LIMIT 0
 #define PASSED 1 // the limit before LIMIT
 #define STEP 2
 #define LEAST 3 // least distance of the vertices that were put into the far list or stayed in it
 
-// The task of a round, and the lists that the round before has left.
+// The kind of a round, and the lists that the round before has left.
 struct Round {
-    uint mode, entries; // the task, and the number of entries in the list that the round reads
+    uint mode, entries; // the kind of the round, and the number of entries in the list that it reads
     uint near_list, far_list, far_before, fill_edges, fill_rounds;
     ELEMENT limit, passed, step, least;
 };
@@ -97,7 +97,7 @@ void come_far(uint vertex, ELEMENT reached, const struct Places* next)
         be_far(reached, next);
 }
 
-// Derives this round's task from the slot of the round before.
+// Derives the kind of this round from the slot of the round before.
 struct Round begun(global const uint* before, global const ELEMENT* left, uint full)
 {
     struct Round round;

@@ -1,23 +1,23 @@
 // labels: finds the nearest source of each vertex, once distances are known. If several sources are
-// nearest, it takes the one with the lowest label.
+// nearest, the source with the lowest label counts.
 // Host: src/graph/labels.rs
 //
-//   begin_labels   one work-item per vertex: finds the tight edge that it follows
-//   join_levels   one work-item per vertex: joins it with vertices of its level
-//   enter_levels  one work-item per vertex: finds the root of its level, and the edge that the
-//                 level follows
+//   begin_labels   one work-item per vertex: finds the tight edge that the vertex follows
+//   join_levels    one work-item per vertex: joins the vertex with vertices of its level
+//   enter_levels   one work-item per vertex: finds the root of the vertex's level, and the edge
+//                  that the level follows
 //   leave_levels   one work-item per vertex
 //   label_sources  one work-item per source
-//   follow        one work-item per vertex: reads the label at the end of its chain
-//   lower_labels  one work-item per vertex. lower_labels and follow are repeated until no label
-//                 changes
+//   follow         one work-item per vertex: reads the label at the end of the vertex's chain
+//   lower_labels   one work-item per vertex. lower_labels and follow are repeated until no label
+//                  changes
 //
 //   in      in_ptr[vertices + 1]  from[edges]   the edges that enter each vertex, ascending
 //   in      source[edges]  values[]             see edges.cl
 //   in      path_length[vertices]
 //   in      vertex[sources]  of[sources]        different vertices, and their labels
-//   in out  before[vertices]                    the next vertex of each vertex's chain; a vertex
-//                                               itself at the end
+//   in out  before[vertices]                    the next vertex of each vertex's chain; at the end
+//                                               of a chain, the vertex itself
 //   in out  parent[vertices]                    the trees of levels, see trees.cl
 //   in out  level[vertices]                     the root of each vertex: the least vertex of its
 //                                               level
@@ -30,17 +30,19 @@
 //   in out  changed[number]
 //
 // An edge is tight if the distance of its begin plus its length is the distance of its end. A
-// vertex takes the lowest label from which a chain of tight edges leads to it. There is exactly one
-// such label, whatever the order of the work-items.
+// vertex takes the lowest label from which a chain of tight edges leads to the vertex. There is
+// exactly one such label, whatever the order of the work-items.
 //
 // Chains of tight edges from closer vertices end at a source. The label at the end of a chain is
-// correct except for ties. Vertices that edges of length 0 connect in both directions are a level.
-// They have one label. So all of them follow one edge, which enters any of them, by way of the
-// level's root. A few more rounds correct the ties. In each round a vertex compares its label with
-// the labels from which tight edges lead to it. If the lowest of these is below its own label, its
-// level follows that edge from then on. All vertices then follow their chains again.
+// correct unless several sources are equally near. Vertices that edges of length 0 connect in both
+// directions are a level. All vertices of a level have one label. So the vertices of a level follow
+// one edge, which enters any vertex of the level, by way of the level's root. A few more rounds
+// correct the labels of vertices with several nearest sources. In each round a vertex compares its
+// label with the labels from which tight edges lead to it. If a vertex finds a label below its own
+// label, its level follows the edge with the lowest label from then on. All vertices then follow
+// their chains again.
 //
-// Every interleaving gives the same labels:
+// Every interleaving of the work-items gives the same labels:
 //
 //   join_levels   see trees.cl
 //   enter_levels  as with `flatten` in components.cl, roots are written to another array than the
@@ -137,7 +139,8 @@ KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
-    // Vertices on the way get a later vertex of the chain. Other items then follow a shorter chain.
+    // Each vertex on the way along the chain gets a later vertex of the chain as its next vertex,
+    // so that items which follow the chain later take fewer steps.
     uint at = vertex, next = chain[at]; // a race: any value leads to the end
     while (next != at) {
         const uint further = chain[next]; // a race: any value leads to the end
@@ -146,7 +149,7 @@ KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
         at = next;
         next = further;
     }
-    // No other item writes the label of an end.
+    // No item writes the label of a vertex at the end of a chain.
     if (at != vertex)
         label[vertex] = label[at];
 }
@@ -170,7 +173,8 @@ KERNEL lower_labels(ENTERING_OF, global const ELEMENT* restrict path_length, glo
         }
     }
     if (first != vertex) {
-        // Other vertices of the level may replace its edge, too. Any of these edges may stay.
+        // Items of other vertices of the level may also replace the level's edge. Whichever item
+        // writes last, its edge is a valid choice.
         atomic_xchg(before + level[vertex], first);
         atomic_or(changed + number, 1u);
     }

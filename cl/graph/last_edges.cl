@@ -7,15 +7,17 @@
 //   in      in_ptr[vertices + 1]  from[edges]   the edges that enter each vertex
 //   in      source[edges]  values[]             see edges.cl
 //   in      before[vertices]                    distances before the sweep
-//   in out  after[vertices]                     distances after it; no NaN remains
+//   in out  after[vertices]                     distances after the sweep; no NaN remains
 //   in out  last[vertices]                      begin of the edge that last lowered the distance
 //   out     last_length[vertices]               length of the edge from `last`; EMPTY if there is
 //                                               none
 //
-// Every interleaving gives the same result: an item writes only to its own vertex.
+// Every interleaving of the work-items gives the same result, because an item writes only to its
+// own vertex.
 
-// Infinite lengths and distances of both signs add up to NaN, which is no distance. Then the least
-// distance is found here.
+// If a length and a distance are infinite with opposite signs, their sum is NaN, which is no
+// distance. If a distance is NaN after a sweep, this kernel replaces it by the least distance over
+// the vertex's edges.
 KERNEL last_edges(ENTERING_OF, global const ELEMENT* restrict before, global ELEMENT* restrict after, global uint* restrict last,
                   uint vertices)
 {

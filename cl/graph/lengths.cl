@@ -9,8 +9,9 @@
 //   out  finite[parts]    the number of the finite lengths
 //   out  unknown[parts]   the first edge whose length is NaN, NONE if there is none
 //
-// A part is a range of neighbouring edges. If INTERLEAVED, a part is the edges whose numbers have
-// the same remainder when divided by the number of parts. SUM is the type of sums.
+// A part is a range of neighbouring edges. If INTERLEAVED is 1, a part is instead the edges whose
+// numbers have the same remainder when they are divided by the number of parts. SUM is the type of
+// sums.
 #if !defined(INTERLEAVED) || !defined(SUM)
 #error "INTERLEAVED, SUM: see src/graph/lengths.rs"
 #endif

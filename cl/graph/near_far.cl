@@ -2,7 +2,7 @@
 // Host: src/graph/near_far.rs
 //
 //   set_sources  one work-item per source, after distances were begun (start.cl)
-//   near_far     one work-item; visits about `budget` edges; the host launches it again
+//   near_far     one work-item, which visits about `budget` edges; the host repeats the launch
 //
 //   in      vertex[sources]                  different vertices
 //   in      out_ptr[vertices + 1]  to[edges]  the edges that leave each vertex
@@ -15,16 +15,16 @@
 //   in out  bounds[2]                        the limit, and the step by which it rises
 //   in out  record[RECORD]                   see the words below
 //
-// When the distance of a vertex falls, the vertex is near if the distance is up to the limit,
-// otherwise far. Near vertices are visited in the order in which they became near. When there are
-// none, the limit rises. A vertex that was near once is never far again, since its distance only
-// falls and the limit only rises. So `far` never has more than `vertices` entries. If a pass over
-// the far vertices takes much longer than the visits before it, the step is doubled. No order of
-// visits changes a distance.
+// When the distance of a vertex falls, the vertex becomes near if the distance is at most the
+// limit, otherwise far. Near vertices are visited in the order in which they became near. When no
+// vertex is near, the limit rises. A vertex that was near once is never far again, since its
+// distance only falls and the limit only rises. So `far` never has more than `vertices` entries. If
+// a pass over the far vertices takes much longer than the visits before the pass, the step of the
+// limit is doubled. The order of visits does not change a distance.
 //
-// Every interleaving gives the same result: `near_far` has one work-item, and each item of
-// `set_sources` writes to its own elements. Some elements are bytes. OpenCL devices write a byte
-// without changing its neighbours.
+// Every interleaving of the work-items gives the same result, because `near_far` has one work-item,
+// and each item of `set_sources` writes to its own elements. Some elements are bytes, which OpenCL
+// devices write without changing neighbouring bytes.
 #if !defined(RECORD)
 #error "RECORD: see src/graph/near_far.rs"
 #endif

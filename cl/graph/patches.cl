@@ -1,7 +1,7 @@
 // patches: finds centres of the patches of a graph's vertices, for Lloyd relaxation.
 // Host: src/graph/patches.rs
 //
-//   count_members     one work-item per vertex: its number, 0 if it has no patch
+//   count_members     one work-item per vertex: its number, 0 if the vertex has no patch
 //   rename_labels     one work-item per vertex
 //   gather_squares    one work-item per place: the square of a distance
 //   gather_axis       one work-item per place: a coordinate
@@ -23,8 +23,8 @@
 //   in out  seed[patches]                  the centre so far, which is kept unless another vertex
 //                                          has a lower score
 //
-// Minima are exact, and if scores are equal, the first place is taken. So the order of the
-// work-items does not change the result.
+// Minima are exact, and if several places have the least score, the first of them is taken. So the
+// order of the work-items does not change the result.
 #define NONE 0xffffffffu
 
 KERNEL count_members(global const uint* restrict label, global const ELEMENT* restrict number, global ELEMENT* restrict counted,

@@ -4,7 +4,8 @@
 //   begin_predecessors  one work-item per vertex
 //   settle_sources      one work-item per source
 //   claim_closer        one work-item per vertex: offers the vertex as a predecessor to the
-//                       vertices to which its edges lead, if it is closer to the sources
+//                       vertices to which its edges lead, if the vertex is closer to the sources
+//                       than they are
 //   settle              one work-item per part of the vertices
 //   mark_steps          one work-item per vertex: marks those of its edges that lead to vertices
 //                       without a predecessor
@@ -21,15 +22,16 @@
 //   in out  count[1]
 //   in      steps[vertices]         fewest such edges from the border; NONE if there is no path
 //
-// An edge is tight if the distance of its begin plus its length is the distance of its end. Chains
-// of tight edges from closer vertices end at a source. Each other vertex takes a tight edge from a
-// vertex that is one step closer to the settled vertices, so that no cycle arises. If there are
-// several such vertices, it takes the one with the least number.
+// An edge is tight if the distance of its begin plus its length is the distance of its end. A
+// vertex with tight edges from vertices that are closer to the sources takes one of these edges.
+// Chains of such edges end at a source. Each other vertex takes a tight edge from a vertex that is
+// one step closer to the settled vertices, so that no cycle arises. If a vertex can take several
+// edges, it takes the edge from the vertex with the least number.
 //
-// Every interleaving gives the same result, because no kernel reads values that other items of its
-// launch write. Vertices are offered by atomic minima and counted by atomic additions. An item
-// writes all other values to its own vertex, or to a place that it has reserved by such an
-// addition.
+// Every interleaving of the work-items gives the same result, because no kernel reads values that
+// other items of its launch write. Vertices are offered by atomic minima and counted by atomic
+// additions. An item writes all other values to its own vertex, or to a place that it has reserved
+// by an atomic addition.
 #define NONE 0xffffffffu
 
 KERNEL begin_predecessors(global uint* restrict settled, global uint* restrict predecessor, uint vertices)

@@ -1,4 +1,4 @@
-// start: sets the distances before any path is known: 0 at the sources, EMPTY elsewhere.
+// start: sets the distances before any path is known, to 0 at the sources and to EMPTY elsewhere.
 // Host: src/graph/start.rs
 //
 //   begin_distances  one work-item per vertex

@@ -4,7 +4,7 @@
 //   in      before[vertices]  after[vertices]   distances before and after the sweep
 //   in out  changed[number]                     set to 1 if a distance has fallen
 //
-// `changed` is set atomically, so every interleaving gives the same result.
+// `changed` is set atomically, so every interleaving of the work-items gives the same result.
 KERNEL mark_fall(global const ELEMENT* restrict before, global const ELEMENT* restrict after, global uint* changed, uint vertices,
                  uint number)
 {

@@ -4,10 +4,10 @@
 //   in out  parent[vertices]  number not above the vertex's own; a root is its own parent
 //
 // A root becomes the child of a lower vertex of another tree, by an exchange that succeeds only
-// while it is a root. So the root of a tree is its least vertex.
+// while the vertex is a root. So the root of a tree is its least vertex.
 //
-// Every interleaving gives the same trees, also if an item reads values that other items have
-// replaced since:
+// Every interleaving of the work-items gives the same trees, also if an item reads values that
+// other items have replaced since:
 //
 //   root_of  writes only to vertices that are not roots, and writes ancestors of them. An older
 //            ancestor may replace a newer one. Then the path is longer, but it leads to the same
@@ -17,9 +17,11 @@
 //            of the root. When both are the same vertex, the ends are in one tree.
 //
 // Plain stores together with exchanges require that the device writes an aligned word of 32 bits as
-// a whole, without its neighbours. Every device that has `atomic_cmpxchg` does.
+// a whole, without changing neighbouring words. Every device that has `atomic_cmpxchg` writes
+// aligned words of 32 bits as a whole.
 
-// Returns the root of a vertex. Vertices on the way get an ancestor closer to it.
+// Returns the root of a vertex. Each vertex on the way gets an ancestor closer to the root as its
+// parent.
 uint root_of(volatile global uint* parent, uint vertex)
 {
     uint above = parent[vertex]; // a race: an older ancestor is an ancestor, too

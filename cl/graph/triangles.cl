@@ -14,11 +14,12 @@
 //   in out  count[vertices]
 //
 // One direction of each edge is kept: the direction that begins at the vertex with fewer
-// neighbours, or with the lower number if both have equally many. This vertex owns the edge. So no
-// vertex owns more than sqrt(2 * edges) edges. A triangle is found once, at the edge whose two ends
-// both have an edge to the third vertex.
+// neighbours, or with the lower number if both have equally many. The vertex at which the kept
+// direction begins owns the edge. So no vertex owns more than sqrt(2 * edges) edges. A triangle is
+// found once, at the edge whose two ends both have an edge to the third vertex.
 //
-// Every interleaving gives the same counts: they grow by atomic additions, and no item reads them.
+// Every interleaving of the work-items gives the same counts, because counts grow by atomic
+// additions, and no item reads them.
 
 KERNEL flag_edges(global const uint* restrict col_ptr, global const uint* restrict row_idx, global uint* restrict place, uint nnz,
                   uint vertices)

@@ -12,17 +12,19 @@
 //   in out  list[groups * longest]        for each work-group, the marked vertices among the
 //                                         neighbours of one vertex
 //
-// All ranges have equally many edges. Every interleaving gives the same counts: counts and `taken`
-// grow by atomic additions, and each work-group marks and lists in its own memory.
+// All ranges of vertices have equally many edges. Every interleaving of the work-groups gives the
+// same counts, because counts and `taken` grow by atomic additions, and each work-group marks and
+// lists vertices in its own memory.
 #ifndef LOOKUP
 #error "LOOKUP: see src/graph/triangles.rs"
 #endif
 
-// Lists the marked vertices to which the edges first..end lead, and returns their number. There is
-// at least one such edge. The edges mark..mark_end lead to all marked vertices. The vertex of every
-// edge is written to the list, and the list's end advances if the vertex is marked. This avoids a
-// branch, which would often be mispredicted. If few vertices are marked, they are looked up among
-// the edges instead: a step of a lookup takes as long as LOOKUP edges.
+// Lists the marked vertices to which the edges first..end lead, and returns their number. There
+// must be at least one edge in first..end. The edges mark..mark_end lead to all marked vertices.
+// The vertex of every edge is written to the list, and the list's end advances only if the vertex
+// is marked. Writing every vertex avoids a branch, which would often be mispredicted. If few
+// vertices are marked, they are looked up among the edges instead. A step of a lookup takes as long
+// as going over LOOKUP edges.
 uint list_marked(global const uint* restrict to, uint first, uint end, uint mark, uint mark_end, global const ulong* restrict words,
                  global uint* restrict list)
 {

@@ -19,9 +19,9 @@
 //   out     longer[]           rows of more than HELD entries, at most LONGEST, in any order
 //
 // Every interleaving gives the same result. A counter gives each entry its own place, and the
-// entries of a row are sorted by their indices, which are all different. They are sorted in local
-// memory. In a row of at most HELD entries, the final place of an entry is the number of lower
-// indices in the row. A work-group sorts each longer row.
+// entries of a row are sorted by their indices, which are all different. The entries of a row are
+// sorted in local memory. In a row of at most HELD entries, the final place of an entry is the
+// number of lower indices in the row. A work-group sorts each longer row.
 #if !defined(ITEMS) || !defined(LANES) || !defined(HELD) || !defined(LONGEST)
 #error "ITEMS, LANES, HELD, LONGEST: see src/primitives/arrivals.rs"
 #endif

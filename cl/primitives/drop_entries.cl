@@ -1,4 +1,5 @@
-// drop_entries: removes the small entries (blocks) of a matrix. The others keep their order.
+// drop_entries: removes the small entries (blocks) of a matrix. Entries that are not small keep
+// their order.
 // Host: src/primitives/drop_entries.rs
 //
 //   entry_sizes    LANES work-items per entry
@@ -21,11 +22,7 @@
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif
 // MOVE copies bits, because a conversion to float and back may change the bits of a NaN.
-#if ELEMENT_IS_HALF
-#define MOVE(from, to, i) (((global ushort*)(to))[i] = ((global const ushort*)(from))[i])
-#else
-#define MOVE(from, to, i) ((to)[i] = (from)[i])
-#endif
+#define MOVE(from, to, i) (((global ELEMENT_BITS*)(to))[i] = ((global const ELEMENT_BITS*)(from))[i])
 // LARGER is the larger of two numbers, or NaN if one is NaN.
 #define LARGER(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 
@@ -51,7 +48,7 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
 }
 
 // The bits of nonnegative numbers, read as integers, have the same order as the numbers. So the
-// maximum is computed in integers.
+// maximum of a column's sizes is computed in integers.
 KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint ncols, uint lower)
 {
     const uint entry = get_global_id(0);

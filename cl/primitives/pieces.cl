@@ -54,7 +54,7 @@ KERNEL place_pieces(global const uint* restrict offset, global const uint* restr
     const uint first = get_global_id(0) * STRETCH;
     if (first > pieces)
         return;
-    // If `first` is `pieces`, this is the number of segments.
+    // If `first` is `pieces`, `segment` is the number of segments.
     uint segment = column_between(piece_ptr, 0, segments, first);
     for (uint piece = first; piece < first + STRETCH && piece <= pieces; ++piece) {
         while (segment < segments && piece_ptr[segment + 1] <= piece)

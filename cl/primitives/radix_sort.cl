@@ -16,16 +16,16 @@
 // A tile is sorted in local memory and written from there, so that neighbouring elements with equal
 // digits are written to neighbouring places. The 32 items of a team, which is a warp if the device
 // has warps, take 32 neighbouring elements at a time. Each item sets its bit in one mask for the
-// high half of its digit and in one for the low half. The bits that both masks have in common are
-// the items whose elements have this digit. The elements of lower items come first.
+// high half of its digit and in one for the low half. The bits that are set in both masks are the
+// items whose elements have the item's digit. The elements of lower items come first.
 #if !defined(ITEMS) || !defined(DIGIT_BITS) || !defined(COLUMNS)
 #error "ITEMS, DIGIT_BITS, COLUMNS: see src/primitives/radix_sort.rs"
 #endif
 
 #define TEAM_SIZE 32
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Makes a team's writes to local memory visible to the team. All teams call it the same number of
-// times.
+// Makes a team's writes to local memory visible to the team. All teams use TEAM_BARRIER the same
+// number of times.
 #if WARPS
 #define TEAM_BARRIER WARP_BARRIER
 #else
@@ -61,6 +61,22 @@ KERNEL count_digits(global const uint* restrict key, global uint* restrict count
     for (uint digit = item; digit < digits; digit += GROUP_SIZE)
         counts[digit * tiles + get_group_id(0)] = count[digit];
 }
+
+// Writes the element `element` of each position e of the item to its place in `out`, by way of
+// local memory.
+#define DEAL(out, element)                                                                                            \
+    UNROLLED                                                                                                          \
+    for (uint i = 0; i < ITEMS; ++i) {                                                                                \
+        const uint e = start + min(own + i * TEAM_SIZE, length - 1);                                                  \
+        held[place[i]] = element;                                                                                     \
+    }                                                                                                                 \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
+    UNROLLED                                                                                                          \
+    for (uint i = 0; i < ITEMS; ++i) {                                                                                \
+        const uint at = i * GROUP_SIZE + item;                                                                        \
+        if (at < length)                                                                                              \
+            out[to[i]] = held[at];                                                                                    \
+    }
 
 KERNEL deal_digits(global const uint* restrict key_in, global const uint* restrict order_in, global const uint* restrict column_in,
                    global const uint* restrict col_ptr, global const uint* restrict starts, global uint* restrict key_out,
@@ -160,31 +176,9 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
             key_out[to[i]] = sorted;
     }
     barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before the next array overwrites it
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint e = start + min(own + i * TEAM_SIZE, length - 1);
-        held[place[i]] = fresh ? e : order_in[e];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint at = i * GROUP_SIZE + item;
-        if (at < length)
-            order_out[to[i]] = held[at];
-    }
+    DEAL(order_out, fresh ? e : order_in[e])
 #if COLUMNS
     barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before the next array overwrites it
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint e = start + min(own + i * TEAM_SIZE, length - 1);
-        held[place[i]] = fresh ? column_between(col_ptr, ends[0], ends[1], e) : column_in[e];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint at = i * GROUP_SIZE + item;
-        if (at < length)
-            column_out[to[i]] = held[at];
-    }
+    DEAL(column_out, fresh ? column_between(col_ptr, ends[0], ends[1], e) : column_in[e])
 #endif
 }

@@ -5,8 +5,8 @@
 //
 //   scan_reduce   one work-group per tile: partials[tile] = sum of the tile
 //   scan_tiles    one work-group per tile: scans the tile, starting from the sum of the tiles
-//                 before it. This sum is partials[tile] if the partials are scanned. Otherwise the
-//                 partials are added up here
+//                 before it. This sum is partials[tile] if the partials are scanned. Otherwise
+//                 scan_tiles adds up the partials
 //
 //   in out  data[n]
 //   in out  partials[tiles]
@@ -17,8 +17,8 @@
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(scan_group, SCAN_WORD, PLUS)
 
-// The values of an item are neighbours. It moves AT_ONCE of them at once, at most 16 bytes, so that
-// neighbouring items use most of each cache line that they read.
+// The values of an item are neighbours. An item moves AT_ONCE values at once, at most 16 bytes, so
+// that neighbouring items use most of each cache line that they read.
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #if AT_ONCE == 1

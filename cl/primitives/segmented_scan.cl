@@ -11,11 +11,11 @@
 //   total_tiles     a work-group per carry, then per tile to total
 //   segment_totals  a work-item per segment: its total, or EMPTY
 //
-// A carry is a segment of several pieces, some of which are in the wave. Its group replaces the
-// totals of these pieces: the place of the segment's first piece gets the total up to the end of
-// the wave, and the place of each other piece gets the total of the pieces before it. So a wave
-// takes three launches: the first totals its pieces, the second carries these totals, and the third
-// scans. Each launch does these tasks for three neighbouring waves.
+// A carry is a segment of several pieces, some of which are in the wave. The group of a carry
+// replaces the totals of these pieces: the place of the segment's first piece gets the total up to
+// the end of the wave, and the place of each other piece gets the total of the pieces before it. So
+// a wave takes three launches: the first totals its pieces, the second carries these totals, and
+// the third scans. Each launch does these tasks for three neighbouring waves.
 //
 // No group reads a value that another group of the launch writes. A carry writes totals of its
 // wave, and the total of its segment's first piece, which no scan and no other carry reads.
@@ -35,8 +35,8 @@
 #error "PIECE, TILE, AT_ONCE: see src/primitives/segmented_scan.rs"
 #endif
 
-// PLACE is the place of value i of a tile. In local memory a gap follows every 32nd value.
-// Otherwise items that read pieces of equal length would read from the same banks.
+// PLACE is the place of value i of a tile. In local memory a gap follows every 32nd value. Without
+// the gaps, items that read pieces of equal length would read from the same banks.
 #if GROUP_SIZE == 1
 #define PLACE(i) (i)
 #define PLACES 1

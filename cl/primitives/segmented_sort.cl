@@ -15,9 +15,9 @@
 // one of the pairs, so that its last pass writes to row_out. A short segment has at most SHORT_MAX
 // elements. So the short segments that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX.
 // A long segment that begins there is the last one that begins there. A work-item has ITEMS
-// consecutive positions and sorts them in registers. Then sorted stretches of doubling width are
-// merged. Only a segment that lies across the border of two stretches needs merging. An odd ITEMS
-// spreads the items' positions over the banks of local memory.
+// consecutive positions and sorts them in registers. Then the work-group merges sorted stretches of
+// doubling width. Only a segment that lies across the border of two stretches needs merging. An odd
+// ITEMS spreads the items' positions over the banks of local memory.
 #if !defined(PAYLOAD) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNK)
 #error "PAYLOAD, ITEMS, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
 #endif
@@ -79,7 +79,15 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
             my_from[i] = from[at];                                                                                    \
         }
 
-// Sorts key[0..count), which are the positions base..base + count. They contain segments
+// Puts the item's elements at the positions begin..end.
+#define PUT_PART(begin, end)                                                                                          \
+    for (uint i = 0; i < ITEMS; ++i)                                                                                  \
+        if ((begin) + i < (end)) {                                                                                    \
+            key[(begin) + i] = my_key[i];                                                                             \
+            from[(begin) + i] = my_from[i];                                                                           \
+        }
+
+// Sorts key[0..count), which are the positions base..base + count. The positions contain segments
 // first..=last, or a part of one segment.
 void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base, uint count, local uint* key,
                local ushort* from)
@@ -112,11 +120,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
                 my_key[i + 1] = k;
                 my_from[i + 1] = f;
             }
-    for (uint i = 0; i < ITEMS; ++i)
-        if (mine + i < count) {
-            key[mine + i] = my_key[i];
-            from[mine + i] = my_from[i];
-        }
+    PUT_PART(mine, count)
 
     for (uint width = ITEMS; width < count; width *= 2) {
         GROUP_BARRIER; // key[] and from[] are written before other items read them
@@ -135,11 +139,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
                 stop = begin;
         }
         GROUP_BARRIER; // key[] and from[] are read before they are overwritten
-        for (uint i = 0; i < ITEMS; ++i)
-            if (begin + i < stop) {
-                key[begin + i] = my_key[i];
-                from[begin + i] = my_from[i];
-            }
+        PUT_PART(begin, stop)
     }
     GROUP_BARRIER;
 }
@@ -174,8 +174,8 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
     }
 }
 
-// Returns the segment of a chunk, and the number of merge passes it needs: the least p with chunks
-// <= 2^p.
+// Returns the segment of a chunk, and the number of merge passes that its segment needs: the base-2
+// logarithm of the number of chunks, rounded up.
 uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
 {
     const uint segment = column_between(chunk_ptr, 0, segments - 1, chunk);
@@ -198,8 +198,8 @@ KERNEL sort_chunks(global const uint* segment_ptr, global const uint* chunk_ptr,
         key[i] = row_in[base + i];
     GROUP_BARRIER;
     sort_tile(segment_ptr, segment, segment, base, count, key, from);
-    // If the number of passes is odd, their input is in the arrays that are read here. So
-    // everything is read before anything is written.
+    // If the number of merge passes is odd, the passes read the arrays that this kernel reads. So
+    // the kernel reads all elements before it writes any.
     PAYLOAD payload[ITEMS];
     for (uint i = 0; i < ITEMS; ++i)
         if (item + i * GROUP_SIZE < count)
@@ -230,8 +230,8 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     global PAYLOAD* payload_from = back ? payload_out : payload_in;
     global PAYLOAD* payload_to = back ? payload_in : payload_out;
 
-    // This chunk of output is merged from two sorted stretches. They are counted from the segment's
-    // start.
+    // This chunk of output is merged from two sorted stretches. The stretches are counted from the
+    // segment's start.
     const uint position = (get_group_id(0) - chunk_ptr[segment]) * CHUNK;
     const ulong width = (ulong)CHUNK << pass;
     const uint left = (uint)(position / (2 * width) * (2 * width));
@@ -256,11 +256,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
         MERGE_PART(mine, stop, 0u, lefts, count)
     }
     GROUP_BARRIER; // key[] and from[] are read before they are overwritten
-    for (uint i = 0; i < ITEMS; ++i)
-        if (mine + i < stop) {
-            key[mine + i] = my_key[i];
-            from[mine + i] = my_from[i];
-        }
+    PUT_PART(mine, stop)
     GROUP_BARRIER;
     for (uint i = item; i < count; i += GROUP_SIZE) {
         const uint source = from[i];

@@ -2,11 +2,11 @@
 // and results. A work-group is one work-item, and memory is cached.
 // Host: src/primitives/segmented_sort.rs
 //
-// This is a natural merge sort. The products of one column of A are sorted already, so the number
-// of merge passes depends on the number of columns, not on the number of products. No step contains
-// an unpredictable branch, which would cost more than everything else. The number of passes grows
-// by one when the number of columns doubles. If there are too many columns, the products are
-// distributed by the digits of their rows instead, the lowest digit first.
+// The sort is a natural merge sort. The products of one column of A are sorted already, so the
+// number of merge passes depends on the number of columns, not on the number of products. No step
+// contains an unpredictable branch, which would cost more than everything else. The number of
+// passes grows by one when the number of columns doubles. If there are too many columns, the
+// products are distributed by the digits of their rows instead, the lowest digit first.
 #if !defined(PAYLOAD) || !defined(SHORT_MAX) || !defined(CHUNK) || !defined(RUNS_MAX)
 #error "PAYLOAD, SHORT_MAX, CHUNK, RUNS_MAX: see src/primitives/segmented_sort.rs"
 #endif

@@ -1,5 +1,5 @@
-// fingerprint: computes two sums over an array's words. Each word is mixed with its place. Patterns
-// are compared by these sums.
+// fingerprint: computes two sums over an array's words. Each word is mixed with its place. Two
+// patterns count as equal if their sums are equal.
 // Host: src/resident/pattern.rs
 //
 //   Work-items stride over the words. Each work-group has two sums.

@@ -6,12 +6,12 @@
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
 //   in out  broken[2]               zeros before; zeros after if the pattern is valid
 //
-// A *fall* is an entry whose row is not above the row of the entry before it. Falls are allowed
-// only at the start of columns. So they are counted over all entries, and subtracted at the starts
-// of columns; the difference (broken[1]) must be zero. Entries are divided one by one, so no column
-// is too long for an item. The count is modulo 2^32, which the difference never reaches. No read is
-// outside the arrays, whatever they contain. Offsets and rows that are invalid by themselves set
-// broken[0].
+// A *fall* is an entry whose row is not above the row of the entry before it. A fall is allowed
+// only at the start of a column. The falls of all entries are counted, the falls at the starts of
+// columns are subtracted, and the difference (broken[1]) must be zero. Work is divided by entries,
+// so no column is too long for an item. The difference is modulo 2^32, which it never reaches. The
+// kernel reads nothing outside the arrays, whatever they contain. Offsets and rows that are invalid
+// by themselves set broken[0].
 #ifndef ITEMS
 #error "ITEMS: see src/resident/validate.rs"
 #endif

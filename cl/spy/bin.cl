@@ -17,10 +17,10 @@
 
 #define AREA (BLOCK_ROWS * BLOCK_COLS)
 
-// Returns 32 bits that have the order of magnitudes, and are 0 only for zero. They are the bits of
-// a float without its sign (an integer is rounded to a float), or the upper half of a double's
-// bits. A double is not rounded to a float, because 1e-50 would become a zero. Any NaN becomes the
-// NaN next above infinity.
+// Returns 32 bits that have the order of magnitudes, and are 0 only for zero. The result is the
+// bits of a float without its sign (an integer is rounded to a float), or the upper half of a
+// double's bits. A double is not rounded to a float, because 1e-50 would become a zero. Any NaN
+// becomes the NaN whose bits are next above those of infinity.
 uint magnitude(ARITHMETIC value)
 {
 #if ELEMENT_IS_DOUBLE
@@ -50,15 +50,16 @@ void add(global uint* counts, global uint* largest, ulong cell, uint count, uint
 }
 
 // A cell has rows_per_cell x cols_per_cell scalars. The distance in cells[] to the next cell below
-// is row_step, and to the next cell on the right col_step. With whole_blocks only the first element
-// of each block is counted, otherwise every element.
+// is row_step, and to the next cell on the right col_step. If whole_blocks is true, only the first
+// element of each block is counted, otherwise every element.
 KERNEL bin(global const uint* col_ptr, global const uint* row_idx, global const ELEMENT* values, global uint* counts,
            global uint* largest, uint ncols, uint nnz, uint stride, ulong rows_per_cell, ulong cols_per_cell, ulong row_step,
            ulong col_step, uint whole_blocks)
 {
     const ulong elements = (ulong)nnz * AREA;
     const ulong begin = min((ulong)get_global_id(0) * ITEMS, elements), end = min(begin + ITEMS, elements);
-    // Neighbouring elements mostly belong to one cell. One pair of atomics serves them all.
+    // Neighbouring elements mostly belong to one cell. A work-item adds all neighbouring elements
+    // of one cell to the cell by one pair of atomic operations.
     ulong cell = 0;
     uint count = 0, most = 0;
     uint col = 0, col_end = 0;

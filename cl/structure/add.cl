@@ -9,7 +9,7 @@
 //   in   a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
 //   out  c_values[nnz * c_stride]       blocks of ROWS x COLS
 //
-// It supports plus-times only, because alpha and beta are real numbers.
+// The kernel supports plus-times only, because alpha and beta are real numbers.
 #if !defined(ROWS) || !defined(COLS) || !defined(BLOCKS)
 #error "ROWS, COLS, BLOCKS: see src/structure/mod.rs"
 #endif

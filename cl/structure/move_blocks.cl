@@ -4,7 +4,7 @@
 //   One work-item per element of a moved block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other
 //   devices.
 //
-//   in   source[nnz]               the block from which each is copied
+//   in   source[nnz]               the block from which each block is copied
 //   in   turned[nnz]               if TURN is 2: whether the block is transposed. If TURN is 0, no
 //                                  block is transposed; if it is 1, all are
 //   in   from[from_nnz * from_stride]      blocks of ROWS x COLS, column-major
@@ -13,13 +13,6 @@
 #error "ROWS, COLS, TURN, BLOCKS: see src/structure/move_blocks.rs"
 #endif
 #define AREA (ROWS * COLS)
-
-// The type of an element's bits. Few devices can load a half directly.
-#if ELEMENT_IS_HALF
-#define BITS ushort
-#else
-#define BITS ELEMENT
-#endif
 
 // MIRRORED is the index in the block of an element of its transpose, which has COLS x ROWS
 // elements.
@@ -36,14 +29,14 @@
 KERNEL move_blocks(global const uint* restrict source, TURNED_ARGUMENT global const ELEMENT* restrict from,
                    global ELEMENT* restrict to, uint nnz, uint from_stride, uint to_stride)
 {
-    global const BITS* in = (global const BITS*)from;
-    global BITS* out = (global BITS*)to;
+    global const ELEMENT_BITS* in = (global const ELEMENT_BITS*)from;
+    global ELEMENT_BITS* out = (global ELEMENT_BITS*)to;
 #if BLOCKS
     const ulong first = get_global_id(0) * (ulong)BLOCKS;
     const uint end = (uint)min(first + BLOCKS, (ulong)nnz);
     for (uint k = (uint)min(first, (ulong)nnz); k < end; ++k) {
-        global const BITS* block = in + (ulong)source[k] * from_stride;
-        global BITS* moved = out + (ulong)k * to_stride;
+        global const ELEMENT_BITS* block = in + (ulong)source[k] * from_stride;
+        global ELEMENT_BITS* moved = out + (ulong)k * to_stride;
         if (TURNED(k))
             for (uint row = 0; row < ROWS; ++row)
                 for (uint col = 0; col < COLS; ++col)

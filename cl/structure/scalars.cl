@@ -2,12 +2,12 @@
 // Host: src/structure/scalars.rs
 //
 //   One work-item per element of a copied block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on
-//   other devices. Neighbouring items read neighbouring elements. They write pieces of ROWS
+//   other devices. Neighbouring items read neighbouring elements. The items write pieces of ROWS
 //   elements. The next block of the column continues each piece.
 //
 //   in   source[nnz]                the block from which each copied block is read
-//   in   first[nnz]                 place of its element (0, 0), and in the upper bits TURNED,
-//                                   FALLING, DIAGONAL: see src/structure/scalar_map.rs
+//   in   first[nnz]                 place of the block's element (0, 0), and in the upper bits
+//                                   TURNED, FALLING, DIAGONAL: see src/structure/scalar_map.rs
 //   in   height[nnz]                number of scalars in the first column of its block column
 //   in   from[from_nnz * stride]    blocks, column-major
 //   out  to[...]                    columns of scalars, rows ascending
@@ -17,14 +17,7 @@
 #define AREA (ROWS * COLS)
 #define FIRST (((ulong)1 << DIAGONAL) - 1)
 
-// The type of an element's bits. Few devices can load a half directly.
-#if ELEMENT_IS_HALF
-#define BITS ushort
-#else
-#define BITS ELEMENT
-#endif
-
-void hand_over(uint row, uint col, ulong place, uint height, global const BITS* block, global BITS* out)
+void hand_over(uint row, uint col, ulong place, uint height, global const ELEMENT_BITS* block, global ELEMENT_BITS* out)
 {
     const bool turned = place >> TURNED & 1, falling = place >> FALLING & 1, diagonal = place >> DIAGONAL & 1;
     const bool above = diagonal && row < col;
@@ -39,8 +32,8 @@ void hand_over(uint row, uint col, ulong place, uint height, global const BITS* 
 KERNEL scalars(global const uint* restrict source, global const ulong* restrict first, global const uint* restrict height,
                global const ELEMENT* restrict from, global ELEMENT* restrict to, uint nnz, uint stride)
 {
-    global const BITS* in = (global const BITS*)from;
-    global BITS* out = (global BITS*)to;
+    global const ELEMENT_BITS* in = (global const ELEMENT_BITS*)from;
+    global ELEMENT_BITS* out = (global ELEMENT_BITS*)to;
 #if BLOCKS
     const ulong begin = get_global_id(0) * (ulong)BLOCKS;
     const uint end = (uint)min(begin + BLOCKS, (ulong)nnz);

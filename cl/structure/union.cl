@@ -17,7 +17,7 @@
 //                                       missing entry
 //
 // The entries before an entry of C are the earlier entries of A, and the earlier entries of B that
-// are not in both. So each work-item can compute its place alone.
+// are not in both. So each work-item can compute the place of its entry alone.
 #define NONE 0xffffffffu
 
 KERNEL union_b(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,

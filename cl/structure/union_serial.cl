@@ -1,4 +1,4 @@
-// union_serial: computes the union of two patterns, column after column, on CPUs. There, merging
+// union_serial: computes the union of two patterns, column after column, on CPUs. On a CPU, merging
 // two columns takes less time than looking up each of their entries. One work-item takes a part. A
 // part is some columns, with an equal share of the entries of both patterns.
 // Host: src/structure/union.rs
@@ -14,8 +14,8 @@
 //                               entry
 #define NONE 0xffffffffu
 
-// Returns the first column of a part. The columns before it have the earlier parts' share of all
-// entries.
+// Returns the first column of a part. The columns before that column have the earlier parts' share
+// of all entries.
 uint first_of(global const uint* a_col_ptr, global const uint* b_col_ptr, uint ncols, uint part, uint parts)
 {
     if (part == parts)

@@ -6,7 +6,7 @@
 //   in      x[n]
 //   in out  y[n]      alpha * x + beta * y, each product rounded; y is not read if beta is 0
 //
-// It supports plus-times only, because alpha and beta are real numbers.
+// The kernels support plus-times only, because alpha and beta are real numbers.
 KERNEL axpby(global const ELEMENT* restrict x, global ELEMENT* restrict y, ulong n, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong i = get_global_id(0);

@@ -3,8 +3,8 @@
 //
 //   column_dots    one work-group per piece of PIECE rows and chunk of WIDTH columns: computes for
 //                  each column the sum of the products of the elements of x and y
-//   column_sums    one work-group per piece and chunk: adds the sums of pieces. It is repeated
-//                  until one sum is left
+//   column_sums    one work-group per piece and chunk: adds the sums of pieces. The kernel is
+//                  repeated until one sum is left
 //   copy_elements  one work-item per element: y = x
 //   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, in the order
 //                  in which they are stored
@@ -37,7 +37,7 @@ void fold(local ARITHMETIC* sum)
     GROUP_BARRIER;
 }
 
-// BY_ROWS is 1 if both matrices are stored by rows. Neighbouring columns are then neighbours in
+// BY_ROWS is 1 if both matrices are stored by rows, so that neighbouring columns are neighbours in
 // memory.
 #if BY_ROWS
 #define PRODUCT(row, col) (LOAD(x, (row)*x_row + (col)) * LOAD(y, (row)*y_row + (col)))
@@ -53,7 +53,7 @@ KERNEL column_dots(global const ELEMENT* restrict x, global const ELEMENT* restr
     const uint col = (uint)get_group_id(0) % chunks * WIDTH;
     const ulong begin = (ulong)piece * PIECE;
 #if GROUP_SIZE == 1
-    // These loops run along a row, so that compilers turn them into vectors.
+    // The loops over `i` run along a row, so that compilers turn them into vector instructions.
     const uint width = min((uint)WIDTH, cols - col);
     for (uint i = 0; i < HALF; ++i) {
         local ARITHMETIC* own = sum + i * WIDTH;

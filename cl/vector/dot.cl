@@ -11,13 +11,13 @@
 // Term i + PIECE / 2 is added to term i of a piece. Then the sum at i + PIECE / 4 is added to the
 // sum at i, and so on. Places after the last term contain IDENTITY, which changes no bit.
 //
-// It supports plus-times only, because a dot product is defined for real numbers.
+// The kernels support plus-times only, because a dot product is defined for real numbers.
 #ifndef PIECE
 #error "PIECE: see src/vector/arithmetic.rs"
 #endif
 #define HALF (PIECE / 2)
 
-// Folds HALF sums into the first.
+// Folds HALF sums into sum[0].
 void fold(local ARITHMETIC* sum)
 {
     for (uint width = HALF / 2; width > 0; width /= 2) {

@@ -1,19 +1,20 @@
 // guesses: adds the terms of a long sum in ascending order, with all items of a work-group in
 // parallel.
-// Host: src/vector/line_sums.rs. It comes after terms.cl.
+// Host: src/vector/line_sums.rs. This file comes after terms.cl.
 //
-// In f64, each addition takes 8 cycles on an H100 if it waits for the one before. So the terms are
-// cut into STRETCHES, which teams of items add at the same time. The exact sum at the start of a
-// stretch is not known at that time. But the terms before it, added in another order, give nearly
-// that sum. Each item of a team guesses a different number close to it, and adds the stretch to its
-// guess. When the exact sum is known, the item that guessed exactly its bits has the sum after the
-// stretch. If no item guessed it, the stretches from this one on are added again. The start of this
-// stretch is then known. The starts of the others are guessed from the earlier differences that the
-// stretches made, which nearly always succeeds. So the sum always has the same bits as if one item
-// added the terms one after another.
+// In f64, each addition takes 8 cycles on an H100 if it waits for the addition before it. So the
+// terms are cut into STRETCHES, which teams of items add at the same time. The exact sum at the
+// start of a stretch is not known at that time. But the terms before the stretch, added in another
+// order, give nearly the exact sum. Each item of a team guesses a different number close to the
+// sum, and adds the stretch to its guess. When the exact sum is known, the item that guessed
+// exactly its bits has the sum after the stretch. If no item guessed it, the stretches from this
+// one on are added again. The start of this stretch is then known. The starts of the other
+// stretches are guessed from the earlier differences that the stretches made, which nearly always
+// succeeds. So the sum always has the same bits as if one item added the terms one after another.
 //
-// Sums of fewer than GUESSED terms are added by one item. If GUESSED is 0, all sums are. Otherwise
-// the number of items of a work-group is a multiple of STRETCHES, and larger.
+// Sums of fewer than GUESSED terms are added by one item. If GUESSED is 0, one item adds every sum.
+// If GUESSED is not 0, the number of items of a work-group is a multiple of STRETCHES, and larger
+// than STRETCHES.
 #if !defined(GUESSED) || !defined(STRETCHES)
 #error "GUESSED, STRETCHES: see src/vector/line_sums.rs"
 #endif
@@ -55,9 +56,9 @@ ARITHMETIC sum_of(ulong number)
 }
 
 // Adds `count` terms to `start`. Terms after the first `cut` are added to a second sum, which is
-// then added to the first. There are at most `cut` such terms. Every item of the work-group must
-// call it and gets the result. follower[i] is the item of the next stretch that began with the
-// result of item i.
+// then added to the first. At most `cut` terms follow the first `cut` terms. Every item of the
+// work-group must call `add_guessed`, and gets the result. follower[i] is the item of the next
+// stretch that began with the result of item i.
 ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, uint cut, local ARITHMETIC* kept, local uchar* follower)
 {
     const uint item = get_local_id(0), lane = item % GUESSES, team = item / GUESSES;
@@ -107,7 +108,7 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
                 added[team] = result - guess;
         }
         GROUP_BARRIER;
-        // Continues with the stretches after it, as long as each result was guessed.
+        // Goes on from stretch to stretch, as long as an item guessed the start of the stretch.
         WRITTEN_OUT
         for (uint i = 0; i < 2; ++i) {
             if (first[i] == behind[i])

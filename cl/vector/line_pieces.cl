@@ -1,12 +1,12 @@
-// line_pieces: computes the sums of a piece of a long line, in rounds. It comes after line_terms.cl
-// and guesses.cl, and before line_sums.cl.
+// line_pieces: computes the sums of a piece of a long line, in rounds. This file comes after
+// line_terms.cl and guesses.cl, and before line_sums.cl.
 // Host: src/vector/line_sums.rs
 #if !defined(SUMS)
 #error "SUMS: see cl/vector/line_terms.cl"
 #endif
 
-// SPLITS is the number of work-groups of a piece. ADDING is the number of their items that do not
-// load while one of them adds.
+// SPLITS is the number of work-groups of a piece. ADDING is the number of items of these
+// work-groups that do not load while one item adds.
 #if SPLIT
 #define SPLITS SUMS
 #define ADDING (GROUP_SIZE < 64 ? GROUP_SIZE / 2 : 32)
@@ -76,8 +76,8 @@ ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number
     return sum;
 }
 #elif SPLIT
-// Adds the terms of a sum of a piece. While the terms of a round are added, others are loaded. Item
-// 0 has the result.
+// Adds the terms of a sum of a piece. While the terms of a round are added, the terms of the next
+// round are loaded. Item 0 has the result.
 ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number, global const uint* other, global const uint* source,
                      global const VALUE* values, global const ELEMENT* x, uint stride)
 {

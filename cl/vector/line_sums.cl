@@ -3,23 +3,24 @@
 // Host: src/vector/line_sums.rs
 //
 //   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
-//               shorter lines. Neighbouring items load its products to local memory, then one item
-//               adds each sum. Pieces take longest, so they come first. They are added in rounds of
-//               HELD entries. The last work-group of a cut line to finish adds the sums of all its
-//               parts. If GUESSED, all items of a work-group add a piece, see guesses.cl. If SPLIT,
-//               each sum of a piece has a work-group: while one item adds, others load the terms of
-//               the next round. With GUESSED and SPLIT, all items load ROUND_ENTRIES entries each
-//               of the next round before they add. If DIRECT, an item loads all operands of a sum
-//               of a tile itself, DIRECT entries at once. Lines are then columns, and blocks have
-//               an even number of rows and are an even number of elements apart. VALUE_PAIR and
-//               ELEMENT_PAIR are two elements of values and of x
+//               shorter lines. Neighbouring items load the products of a piece or tile to local
+//               memory, then one item adds each sum. Pieces take longest, so they come first.
+//               Pieces are added in rounds of HELD entries. The last work-group of a cut line to
+//               finish adds the sums of all its parts. If GUESSED, all items of a work-group add a
+//               piece, see guesses.cl. If SPLIT, each sum of a piece has a work-group: while one
+//               item adds, other items load the terms of the next round. With GUESSED and SPLIT,
+//               all items load ROUND_ENTRIES entries each of the next round before they add. If
+//               DIRECT, an item loads all operands of a sum of a tile itself, DIRECT entries at
+//               once. With DIRECT, lines are columns, and blocks have an even number of rows and
+//               are an even number of elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements
+//               of values and of x
 //
 //   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
 //   in      other[nnz]         the column of each entry of a row, or the row of each entry of a
 //                              column
 //   in      source[nnz]        index of each entry in the values. If ACROSS is 2, it also says
-//                              whether the line is a row of its block. It is not read if lines are
-//                              columns
+//                              whether the line is a row of its block. The array is not read if
+//                              lines are columns
 //   in      values[a_nnz * STRIDE]               blocks of ROWS x COLS, column-major. STRIDE is
 //                              `stride`, or its value as a constant, which saves a 64-bit
 //                              multiplication
@@ -41,7 +42,7 @@
 #endif
 #define WHOLE 0xffffffffu
 
-// If a work-group has one line, each item has this many sums.
+// If a work-group has one line, each item has OWN sums.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 #if NORMS && ELEMENT_IS_DOUBLE
@@ -114,7 +115,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
     if (group < pieces * SPLITS) {
         const uint4 at = task[group / SPLITS];
         const uint line = at.x, begin = at.y, end = at.z, part = at.w;
-        // These are read before the terms, so that the loads overlap.
+        // The bounds are read before the terms, so that the loads overlap.
         const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
         const uint groups = of_line * SPLITS;
         ARITHMETIC sum[OWN];

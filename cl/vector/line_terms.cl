@@ -1,5 +1,5 @@
-// line_terms: loads the terms of a line's sums to local memory, and adds them. It comes before
-// line_pieces.cl, and before line_sums.cl, which explains its defines.
+// line_terms: loads the terms of a line's sums to local memory, and adds them. This file comes
+// before line_pieces.cl, and before line_sums.cl, which explains the defines.
 // Host: src/vector/line_sums.rs
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(LEAST) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
@@ -8,7 +8,8 @@
 #endif
 #define AREA (ROWS * COLS)
 
-// SUMS is the number of sums of a line. TERM_AT is the place in a block of term k of a sum.
+// SUMS is the number of sums of a line. TERM_AT is the place, in a block, of term number k of a
+// sum.
 #if WHOLE_BLOCKS
 #define SUMS 1
 #define TERM_AT(sum, k) (k)
@@ -28,9 +29,9 @@
 #define ALL_SUMS 0xffffffffu
 #define PLACE_IN_BLOCK(i) (number == ALL_SUMS ? (i) % AREA : TERM_AT(number, (i) % TERMS))
 
-// BLOCK_OF is the block of an entry, and ELEMENT_OF the place of one of its elements. The other
-// macros find the place in x of the element's factor. If ACROSS is 2, blocks are square, and blocks
-// whose highest bit is clear are read as their transposes.
+// BLOCK_OF is the block of an entry, and ELEMENT_OF the place of one of its elements. FACTOR_AT
+// finds the place in x of the element's factor. If ACROSS is 2, blocks are square, and blocks whose
+// highest bit is clear are read as their transposes.
 #if ACROSS == 2
 #define MIRRORED 0x80000000u
 #define BLOCK_OF(entry) (source[entry] & ~MIRRORED)
@@ -114,7 +115,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 }
 
 // Adds the terms of `count` blocks to one sum. Neighbouring terms are read as in terms.cl.
-// Otherwise the terms of TOGETHER blocks are read before they are added.
+// If terms are not neighbours, the terms of TOGETHER blocks are read before they are added.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
 #if SUMS == 1

@@ -9,12 +9,12 @@
 //
 // Lines are the columns of a pattern, or its rows in the transposed pattern. Line l has place
 // line_ptr[l] + l, so the number of places is the number of entries plus the number of lines. A
-// tile is `tile` places and owns the lines whose places are in it. So it has neither many entries
-// nor many empty lines. A line of `tile` entries or more is the last of its tile. Lines of more
-// than `longest` entries, which is at most `tile`, are cut into pieces. If `longest` is 0, all
-// lines are. A line of at most `whole` entries, which is at least PIECE, is one piece. A longer
-// line is cut as if `before` more entries, fewer than PIECE, came before its first entry. If
-// `before` is not 0, `whole` is PIECE.
+// tile is `tile` places and owns the lines whose places are in it. So a tile has neither many
+// entries nor many empty lines. A line of `tile` entries or more is the last of its tile. Lines of
+// more than `longest` entries, which is at most `tile`, are cut into pieces. If `longest` is 0, all
+// lines are cut into pieces. A line of at most `whole` entries, which is at least PIECE, is one
+// piece. A longer line is cut as if `before` more entries, fewer than PIECE, came before its first
+// entry. If `before` is not 0, `whole` is PIECE.
 //
 //   in   line_ptr[lines + 1]     number of entries of all lines before each line
 //   out  tile_line[tiles + 1]    first line of each tile
@@ -61,8 +61,8 @@ KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, gl
         return;
     const uint tile = is_ordered ? order[number] : number;
     uint begin = tile_line[tile], last = tile_line[tile + 1];
-    // The first and the last lines of a tile may be in pieces. They are left out. Lines in pieces
-    // between other lines are loaded, but not used.
+    // The first and the last lines of a tile may be in pieces. First and last lines in pieces are
+    // left out. Lines in pieces between other lines are loaded, but not used.
     while (last > begin && line_ptr[last] - line_ptr[last - 1] > longest)
         --last;
     while (begin < last && line_ptr[begin + 1] - line_ptr[begin] > longest)

@@ -1,11 +1,12 @@
 // parts: exchanges sums between work-groups, for the parts of a line that is cut.
-// Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs. It comes after ptx.cl.
+// Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs. This file comes after ptx.cl.
 
 // WORDS is the number of words of a sum.
 #define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
 
 // A sum as words that work-groups exchange by atomics. The device carries atomics out in one place,
-// whatever its caches, so the work-group that arrives last reads the words of the others.
+// whatever its caches, so the work-group that arrives last reads the words of the other
+// work-groups.
 #define EXCHANGED                                                                                                     \
     union {                                                                                                           \
         ARITHMETIC sum;                                                                                               \

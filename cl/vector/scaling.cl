@@ -7,7 +7,7 @@
 //   in      factor[nrows * ROWS] or [ncols * COLS]
 //   in out  values[nnz * stride]        blocks of ROWS x COLS, column-major
 //
-// It supports plus-times only, because its factors are real numbers that have inverses.
+// The kernels support plus-times only, because the factors are real numbers that have inverses.
 #if !defined(ROWS) || !defined(COLS) || !defined(ENTRIES)
 #error "ROWS, COLS, ENTRIES: see src/vector/scaling.rs"
 #endif

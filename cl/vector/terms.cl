@@ -1,22 +1,22 @@
 // terms: adds terms that are in local memory.
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
 //
-// Reads of local memory do not wait for each other: AT_ONCE terms are read while AT_ONCE others are
-// added. After the last of neighbouring terms up to BEHIND more places are read. Their contents
-// have no effect.
+// Reads of local memory do not wait for each other: AT_ONCE terms are read while AT_ONCE other
+// terms are added. After the last of neighbouring terms up to BEHIND more places are read. The
+// contents of these places have no effect.
 #if !defined(AT_ONCE)
 #error "AT_ONCE: see src/vector/line_sums.rs"
 #endif
 
 #define BEHIND (AT_ONCE - 1)
-// If items of the work-group write while others add, no place after the last is read.
+// If some items of the work-group write while other items add, no place after the last is read.
 #if defined(SPLIT) && SPLIT
 #define ALONE 0
 #else
 #define ALONE 1
 #endif
 
-// Adds `count` terms one after another. They are `apart` places from each other.
+// Adds `count` terms one after another. The terms are `apart` places from each other.
 #if AT_ONCE > 1
 #define READ_APART(to, begin)          \
     WRITTEN_OUT                        \
@@ -33,7 +33,7 @@ ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     if (count >= AT_ONCE) {
         ARITHMETIC next[AT_ONCE];
         READ_APART(held, first);
-        // Two batches take turns. Neither is copied, because a copy waits for its read.
+        // Two batches of terms take turns. No batch is copied, because a copy waits for its read.
         AS_WRITTEN
         for (; first + 3 * AT_ONCE <= count; first += 2 * AT_ONCE) {
             READ_APART(next, first + AT_ONCE);

@@ -1,9 +1,9 @@
 //! Finds the block shapes that suit a matrix.
 //!
 //! The *fill* of a block shape is the fraction of entries among the elements of the stored blocks.
-//! If blocks are cut into smaller ones, only elements that are not entries can be left out. So the
-//! fill of a shape is at most the fill of every shape whose sides divide its sides. A shape is
-//! counted only if all these smaller shapes are full enough.
+//! If blocks are cut into smaller blocks, some of the small blocks have no entry and are not
+//! stored. So the fill of a shape is at most the fill of every shape whose sides divide its sides.
+//! The blocks of a shape are counted only if all these smaller shapes are full enough.
 use crate::{BlockShape, Pattern};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -19,8 +19,8 @@ pub struct BlockFit {
     pub cols: usize,
     /// Number of blocks with an entry.
     pub blocks: u64,
-    /// Number of entries divided by the number of elements of these blocks, from 0 to 1; 1 for an
-    /// empty matrix.
+    /// Number of entries divided by the number of elements of the blocks that have an entry, from 0
+    /// to 1; 1 for an empty matrix.
     pub fill: f64,
     /// Number of bytes of the row indices and of the elements, in `f64`.
     pub bytes: u64,
@@ -38,12 +38,13 @@ impl BlockFit {
     }
 }
 
-/// Least fill at which blocks can save memory. Blocks save an index of 4 bytes for each entry and
-/// cost 8 bytes for each element that is not an entry. They never save memory if 8 / fill >= 12.
+/// Least fill at which blocks can save memory. A scalar entry takes 12 bytes, 4 of them for its
+/// index. A block takes 8 bytes for each element, which is 8 / fill for each entry. So blocks save
+/// no memory if 8 / fill >= 12.
 const WORTHWHILE: f64 = 8.0 / 12.0;
 
-/// Counts the blocks of `shape`; `None` if a side of the shape does not divide the side of the
-/// matrix.
+/// Counts the blocks of `shape`, or returns `None` if a side of the shape does not divide the side
+/// of the matrix.
 ///
 /// ```
 /// use blockmul::extra::analysis::block_fit;
@@ -93,7 +94,8 @@ pub fn block_fits(pattern: &Pattern) -> Vec<BlockFit> {
     fits
 }
 
-/// The shape that takes the fewest bytes, or the smaller of two shapes that take the same.
+/// The shape that takes the fewest bytes. If two shapes take the same number of bytes, the smaller
+/// shape is returned.
 pub fn tightest(fits: &[BlockFit]) -> Option<&BlockFit> {
     fits.iter().min_by_key(|fit| (fit.bytes, fit.area()))
 }
@@ -116,7 +118,8 @@ fn prime_factors(mut number: usize) -> Vec<usize> {
 /// Counts the blocks with an entry. Block columns are counted in parallel.
 fn count_blocks(pattern: &Pattern, shape: BlockShape) -> u64 {
     let block_cols = pattern.ncols() / shape.cols();
-    // Each part initialises its own marks, so there are few parts.
+    // Each parallel part initialises marks for all block rows, so there are only about 4 parts for
+    // each thread.
     let part = block_cols.div_ceil(4 * rayon::current_num_threads()).max(1);
     let parts = (0..block_cols.div_ceil(part)).into_par_iter();
     let columns = |number: usize| number * part..block_cols.min((number + 1) * part);
@@ -195,7 +198,7 @@ mod tests {
         let a = Csc::from_triplets(12, 12, (0..12).map(|i| (i, i, 1.0)))?;
         let found: Vec<_> = block_fits(a.pattern()).iter().map(|fit| (fit.rows, fit.cols, fit.blocks)).collect();
         // Shapes such as 1x2 and 1x3 are counted because all shapes that divide them are full.
-        // Larger ones are not.
+        // Larger shapes that are not squares are not counted.
         let squares = [(1, 1, 12), (2, 2, 6), (3, 3, 4), (4, 4, 3), (6, 6, 2), (12, 12, 1)];
         assert!(squares.iter().all(|square| found.contains(square)), "{found:?}");
         assert!(!found.contains(&(2, 4, 6)) && !found.contains(&(1, 4, 12)), "{found:?}");

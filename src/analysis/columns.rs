@@ -13,7 +13,7 @@ pub struct ColumnLengths {
     /// Number of entries in the longest column.
     pub longest: usize,
     /// Number of columns with 1, 2 to 3, 4 to 7, ... entries: element `k` counts the columns with
-    /// `2^k` to `2^(k + 1) - 1` entries. The last element counts the longest column.
+    /// `2^k` to `2^(k + 1) - 1` entries. The longest column is counted in the last element.
     pub histogram: Vec<usize>,
 }
 

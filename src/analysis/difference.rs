@@ -7,13 +7,14 @@ use crate::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// The rule of equality. Values must have the same bits, unless a field allows more. Two NaN are
-/// equal.
+/// The rule by which two values count as equal. Values must have the same bits, unless a field of
+/// this type allows a difference. Two NaN are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tolerance {
     /// Allows |a - b| up to this number times the larger of |a| and |b|.
     pub relative: Option<f64>,
-    /// Number of steps that are allowed between neighbouring numbers of the element type.
+    /// The largest distance of two values that count as equal, in steps from one number of the
+    /// element type to the next.
     pub ulps: Option<u64>,
     /// Treats an entry that only one matrix stores as 0 in the other, instead of as a difference.
     pub missing_is_zero: bool,
@@ -88,7 +89,7 @@ impl Difference {
         }
     }
 
-    /// Combines these differences with those of later columns.
+    /// Combines the differences of some columns with the differences of later columns.
     fn and(mut self, after: Self) -> Self {
         self.common += after.common;
         self.only_a += after.only_a;
@@ -166,7 +167,7 @@ impl Tolerance {
         if wide_x.is_nan() || wide_y.is_nan() {
             return wide_x.is_nan() && wide_y.is_nan();
         }
-        // A zero that is not stored has no sign.
+        // A zero that is not stored has no sign, so it equals both 0.0 and -0.0.
         let loose = !stored || self.relative.is_some() || self.ulps.is_some();
         let (x, y) = (Ordered::new(x), Ordered::new(y));
         if if loose { x.place == y.place } else { x == y } {
@@ -180,7 +181,7 @@ impl Tolerance {
     }
 }
 
-/// The position of a number among all numbers of its type. Both zeros have the same position.
+/// The position of a number among all numbers of its type. -0.0 and 0.0 have the same position.
 #[derive(PartialEq)]
 struct Ordered {
     place: i64,

@@ -1,9 +1,9 @@
 //! Properties of matrices, computed on the host from their entries: symmetry, lengths of columns,
 //! block shapes that suit a matrix, the size of a product, the difference of two matrices.
 //!
-//! This module computes no product and needs no device. Results that take one pass over the entries
-//! are exact. [`product_size`] takes a pass over all products, so it has a budget; if the budget is
-//! used up, it returns bounds.
+//! This module computes no product and needs no device. Functions that take one pass over the
+//! entries return exact results. [`product_size`] takes a pass over all products, so it has a
+//! budget. If the budget is used up, it returns bounds.
 mod blocks;
 mod columns;
 mod difference;

@@ -1,17 +1,18 @@
 //! The size of a product, computed from the patterns of its operands.
 //!
-//! A column of C has at least as many entries as the longest column of A that it uses. It has at
-//! most as many entries as products, and as rows. A run has at most as many products as its column
-//! of B has entries. So only columns for which these bounds differ are counted, those with the
-//! longest columns of B first. When a run is found that is longer than all remaining columns of B,
-//! the runs of these columns need not be counted. Counting visits each product, with a mark and a
-//! count for each row, until the budget is used up.
+//! A column of C = A·B has at least as many entries as the longest column of A that it uses. The
+//! number of entries is at most the number of products in that column, and at most the number of
+//! rows of C. A run has at most as many products as its column of B has entries. Only columns of C
+//! whose lower and upper bound differ are counted, and those with the longest columns of B come
+//! first. When a run is found that is longer than all remaining columns of B, the runs of these
+//! columns need not be counted. Counting visits each product of a column and keeps a mark and a
+//! count for each row. Counting stops when the budget of products is used up.
 use crate::{Error, Pattern, Result, error::Dimensions};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Mutex;
 
-/// A number between two bounds. It is known if the bounds are equal.
+/// A number between two bounds. The number is known if the bounds are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -42,15 +43,16 @@ pub struct ProductSize {
     pub longest_run: Bounds,
 }
 
-/// Number of products that are counted in one round, before the next columns are chosen. This is
-/// enough to keep the threads busy.
+/// Number of products that are counted in one round, before the next columns are chosen. A round of
+/// this many products keeps the threads busy.
 const ROUND: u64 = 1 << 22;
 
 /// A column of C whose size is not known yet.
 struct OpenColumn {
     col: usize,
     products: u64,
-    /// Number of entries in the column of B. No run in this column of C is longer.
+    /// Number of entries in the column of B. No run in a column of C has more products than the
+    /// column of B has entries.
     b_len: u64,
     nnz: Bounds,
 }
@@ -77,7 +79,7 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
     let mut columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| open_column(a, b, col)).collect();
     let products = columns.iter().map(|column| column.products).sum();
     let longest_segment = columns.iter().map(|column| column.products).max().unwrap_or(0);
-    // At least one entry of a column has as many products as the mean, rounded up.
+    // At least one entry of a column of C has no fewer products than the column's mean, rounded up.
     let mean = |column: &OpenColumn| column.products.div_ceil(column.nnz.most.max(1));
     let mut size = ProductSize {
         products,
@@ -119,8 +121,8 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
 
 /// The number of entries in some columns of C = A·B. The products of each column are visited.
 pub(crate) fn entries_of_columns(a: &Pattern, b: &Pattern, columns: impl IntoIterator<Item = usize>) -> Vec<u32> {
-    // Arrays of threads that no longer need them. For each row they hold 1 plus the last column
-    // with an entry in that row.
+    // Scratch arrays that no thread uses at the moment. For each row a scratch array holds 1 plus
+    // the last column with an entry in that row.
     let scratch = Mutex::new(Vec::<Vec<u32>>::new());
     let free = || scratch.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let count = |col: usize| {
@@ -153,9 +155,10 @@ fn open_column(a: &Pattern, b: &Pattern, col: usize) -> OpenColumn {
 struct Counter<'a> {
     a: &'a Pattern,
     b: &'a Pattern,
-    /// Arrays of threads that no longer need them. For each row the upper half holds 1 plus the
-    /// last column that reached the row, and the lower half holds the number of products there. No
-    /// column is counted twice, so old contents do not affect later columns.
+    /// Scratch arrays that no thread uses at the moment. An array has a word for each row. The
+    /// word's upper half holds 1 plus the last column that reached the row, and its lower half
+    /// holds that column's number of products in the row. No column is counted twice, so old
+    /// contents do not affect later columns.
     scratch: Mutex<Vec<Vec<u64>>>,
 }
 
@@ -204,8 +207,8 @@ mod tests {
     use crate::{Csc, reference};
     use proptest::prelude::*;
 
-    /// Counts everything by multiplying matrices of ones, so that an entry of C is the length of
-    /// its run.
+    /// Counts products, entries and the longest run by multiplying matrices of ones, so that the
+    /// value of an entry of C is the number of its products.
     fn model(a: &Csc<f64>, b: &Csc<f64>) -> (u64, u64, u64) {
         let c = reference::multiply(a, b).unwrap();
         let longest = c.values().iter().fold(0.0, |x: f64, &y| x.max(y));

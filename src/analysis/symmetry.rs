@@ -2,8 +2,8 @@
 use crate::{Csc, Error, Result};
 use serde::Serialize;
 
-/// The symmetry found in the entries of a matrix; the file's declaration does not matter. An empty
-/// square matrix has all three kinds.
+/// The symmetry found in the entries of a matrix. What a file declares about symmetry does not
+/// matter. An empty square matrix has all three kinds of symmetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FoundSymmetry {
@@ -42,12 +42,13 @@ pub fn symmetry(matrix: &Csc<f64>) -> FoundSymmetry {
     }
 }
 
-/// The largest difference between the triangles of a symmetric matrix, as a share of the largest
-/// element in the two rows. Sums of a million products in two different orders differ by less.
+/// The largest difference between an element and its mirror image at which a matrix counts as
+/// symmetric, divided by the largest element in their two rows. If a million products are summed in
+/// two different orders, the two sums differ by less than this.
 const ROUNDING: f64 = 1e-12;
 
-/// The largest difference between the triangles of a square matrix that is symmetric within
-/// rounding. If an entry has no counterpart, it is compared with 0.
+/// The largest difference between an element and its mirror image in a square matrix that is
+/// symmetric within rounding. If an entry has no counterpart, it is compared with 0.
 ///
 /// ```
 /// use blockmul::{Csc, extra::analysis::asymmetry};
@@ -75,7 +76,7 @@ pub fn asymmetry(a: &Csc<f64>) -> Result<f64> {
         let counterpart = transposed.pattern().column(col).binary_search(&(row as u32));
         let other = counterpart.map_or(0.0, |at| transposed.values()[transposed.pattern().entries(col).start + at]);
         let apart = if value == other { 0.0 } else { (value - other).abs() };
-        // NaN cannot be a difference from rounding.
+        // Rounding cannot explain a difference that is NaN.
         if apart.is_nan() || apart > ROUNDING * largest[row].max(largest[col]) {
             let (row, col) = (row + 1, col + 1);
             return Err(Error::Argument(format!(

@@ -12,9 +12,9 @@ use crate::{
 };
 use between::Between;
 
-/// y = JᵀJ·x or JᵀWJ·x without forming JᵀJ: one product with J, one with W, and one with Jᵀ. It is
-/// meant for iterations such as conjugate gradients on the normal equations (CGLS), when H = JᵀWJ
-/// would have many more entries than J or would be used for few products.
+/// y = JᵀJ·x or JᵀWJ·x without forming JᵀJ: one product with J, one with W, and one with Jᵀ. The
+/// operator is meant for iterations such as conjugate gradients on the normal equations (CGLS),
+/// when H = JᵀWJ would have many more entries than J or would be used for few products.
 ///
 /// W is block-diagonal, as for [`Product::gram`](crate::Product::gram), and may change between
 /// executions. The products with J and Jᵀ add terms in the order of [`Apply`]. W·(J·x) is computed
@@ -102,8 +102,8 @@ impl<M: HostMatrix> ApplyOptions<M> {
         ApplyGram::prepared(self)
     }
 
-    /// Does as [`ApplyOptions::gram`] for one matrix J. Its values are copied twice, in the order
-    /// of each of the two products.
+    /// Prepares y = Jᵀ·(W·(J·x)) for one matrix J, whose values are copied twice: in the order of
+    /// the product with J, and in the order of the product with Jᵀ.
     ///
     /// # Errors
     /// See [`ApplyOptions::plan`].
@@ -119,7 +119,7 @@ impl<M: HostMatrix> ApplyGram<M> {
         options.transposed = !options.transposed;
         let back = Apply::prepared(&options)?;
         let (a, semiring) = (&options.a, options.request.semiring);
-        // `transposed` is now that of Jᵀ: if it is set, J is A, otherwise Aᵀ.
+        // `transposed` now belongs to Jᵀ. If `transposed` is set, J is A, and else J is Aᵀ.
         let rows = match options.transposed {
             true => [a.nrows(), a.shape().rows()],
             false => [a.ncols(), a.shape().cols()],
@@ -133,8 +133,8 @@ impl<M: HostMatrix> ApplyGram<M> {
         Ok(PackedGram { forward: Packed::new(forward, j)?, back: Packed::new(back, j)?, between })
     }
 
-    /// The products with J and with Jᵀ, in this order. They state their formats and the reasons for
-    /// them.
+    /// The products with J and with Jᵀ, in this order. Each product states its format and the
+    /// reason for the format.
     pub fn products(&self) -> [&Apply<M>; 2] {
         [&self.forward, &self.back]
     }
@@ -157,8 +157,8 @@ impl<M: HostMatrix> PackedGram<M> {
         self.back.update(j)
     }
 
-    /// The products with J and with Jᵀ, in this order. They state their formats and the reasons for
-    /// them.
+    /// The products with J and with Jᵀ, in this order. Each product states its format and the
+    /// reason for the format.
     pub fn products(&self) -> [&Packed<M>; 2] {
         [&self.forward, &self.back]
     }

@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 /// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major
 /// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. A·x of a
 /// column-major matrix and Aᵀ·x of a row-major one need an index of 8 bytes per entry. The
-/// constructor makes it, unless the format is [`Format::Csc`].
+/// constructor makes this index, unless the format is [`Format::Csc`].
 ///
 /// [`Apply::with`] takes a [format](Format) and other options. If A is multiplied many times with
 /// the same values, [`ApplyOptions::pack`] copies them once in the order in which executions read
@@ -78,7 +78,7 @@ impl<M: Matrix> Apply<M> {
         Self::with(a).transposed().plan()
     }
 
-    /// Starts the options of a product. [`ApplyOptions::plan`] then prepares it.
+    /// Starts the options of a product, which [`ApplyOptions::plan`] prepares.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -99,15 +99,16 @@ impl<M: Matrix> Apply<M> {
 }
 
 impl<M: HostMatrix> Apply<M> {
-    /// Does as [`Apply::with`] for the type and pattern of `a`, whose element type may be known at
-    /// run time only.
+    /// Does what [`Apply::with`] does, for the type and pattern of `a`, whose element type may be
+    /// known at run time only.
     pub fn of(a: &DeviceMatrix<M>) -> ApplyOptions<M> {
         ApplyOptions::new(a.pattern(), a.type_of())
     }
 }
 
 impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
-    /// Prepares the product for every matrix that has the pattern. The values are read in place.
+    /// Prepares the product for every matrix that has the pattern. The values of A are read in
+    /// place.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the pattern belongs to another kind of matrix
@@ -160,7 +161,8 @@ impl<M: HostMatrix, V: 'static> Apply<M, V> {
         &self.sums
     }
 
-    /// Refuses a matrix whose pattern is not the plan's. `name` is its name in the message.
+    /// Refuses a matrix whose pattern is not the plan's. `name` is the name of the matrix in the
+    /// message.
     pub(super) fn check(&self, name: &str, a: &DeviceMatrix<M>) -> Result<()> {
         a.check(name, &self.a, self.of)
     }

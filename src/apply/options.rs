@@ -23,7 +23,7 @@ pub struct ApplyOptions<M: HostMatrix, V = <M as HostMatrix>::Word> {
 
 impl<M: HostMatrix> ApplyOptions<M> {
     /// Number of executions among which [`Format::Auto`] divides the cost of a conversion, unless
-    /// [`ApplyOptions::uses`] sets another. A solver has about this number of iterations.
+    /// [`ApplyOptions::uses`] sets another. A solver has about `USES` iterations.
     const USES: u64 = 100;
 
     pub(crate) fn new(a: DevicePattern, of: MatrixType<M>) -> Self {

@@ -50,8 +50,8 @@ impl Turn<'_> {
 }
 
 impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
-    /// Prepares the product for one matrix, whose values are copied in the order of the format. An
-    /// execution then reads them from front to back.
+    /// Prepares the product for one matrix, whose values are copied in the order of the format, so
+    /// that an execution reads the values from front to back.
     ///
     /// # Errors
     /// See [`ApplyOptions::plan`].

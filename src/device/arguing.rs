@@ -5,8 +5,9 @@ use crate::{
     element::{Number, WordType},
 };
 
-/// Sets the arguments of a launch one after another. Its functions are not generic, so that
-/// hundreds of kernels share them. After a failure nothing more is set.
+/// Sets the arguments of a launch one after another. The functions of this type are not generic, so
+/// that hundreds of kernels share them. If setting an argument fails, the later arguments are not
+/// set.
 pub(crate) struct Arguing<'k> {
     kernel: &'k KernelHandle,
     name: &'static str,

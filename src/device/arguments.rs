@@ -1,5 +1,5 @@
-//! Names and types of kernel arguments, as the compiler reports them. They are read from a program
-//! built from source, and compared with the arguments that the host passes.
+//! Names and types of kernel arguments, as the compiler reports them. These names and types are
+//! read from a program built from source, and compared with the arguments that the host passes.
 use super::{handle::Program, kernel_handle::KernelHandle};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ pub(super) struct Argument {
 }
 
 impl KernelArguments {
-    /// Whether `program` contains this kernel. Only the name and the number of arguments are
-    /// compared, because a program from a binary has no further information.
+    /// Whether `program` contains this kernel. Only the kernel's name and its number of arguments
+    /// are compared, because a program loaded from a binary has no names and types of arguments.
     pub(super) fn is_of(&self, program: &Program) -> bool {
         let count = KernelHandle::of(program, &self.name).and_then(|kernel| kernel.arguments());
         count.is_ok_and(|count| count as usize == self.arguments.len())

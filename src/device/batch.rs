@@ -1,11 +1,11 @@
 //! Several kernels compiled as one program.
 //!
 //! For every program a compiler reads the declarations of OpenCL C, and PoCL also reads its
-//! library. In a small program this takes most of the time. So the sources of all kernels that are
-//! missing at one time are joined into one program. Each source becomes a part of the program,
-//! which defines its macros at its start and undefines them at its end. Macros also rename its
-//! functions, kernels and structures by appending the part's number. Other types and constants
-//! would not be renamed, so no source declares such names.
+//! library. In a small program this reading takes most of the compile time. So the sources of all
+//! kernels that are missing at one time are joined into one program. Each source becomes a part of
+//! the program. A part defines its macros at its start and undefines them at its end. Macros also
+//! rename the functions, kernels and structures of a part by appending the part's number. Type
+//! definitions and constants would not be renamed, so no source declares any.
 use super::source::{COMMON, Options, Source};
 use memchr::{memchr, memmem};
 use std::{collections::BTreeSet, fmt::Write};
@@ -42,8 +42,8 @@ impl Batch {
             names.push(renamed(kernel, part));
         }
         let flags = parts.first().map_or("", |(_, options, _)| options.flags.as_str());
-        // PoCL prints the number of warnings on stderr. It warns if vectors are wider than the
-        // CPU's.
+        // PoCL prints the number of warnings on stderr. PoCL warns if a kernel uses vectors that
+        // are wider than those of the CPU.
         let options = format!("-w -cl-std=CL1.2 -cl-kernel-arg-info{flags}");
         let (mut text, mut missing) = (String::new(), None);
         for (number, (source, options, kernels)) in parts.iter().enumerate() {
@@ -58,7 +58,7 @@ fn renamed(name: &str, part: usize) -> String {
     format!("{name}_{part}")
 }
 
-/// Adds a source with the given kernels. Returns the first of these that the source does not
+/// Adds a source with the given kernels. Returns the first given kernel that the source does not
 /// contain, if any.
 fn add_part(
     text: &mut String,

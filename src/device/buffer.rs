@@ -1,5 +1,5 @@
-//! Device memory with the type of its values, which may be known to the host at compile time or
-//! only at run time.
+//! Device memory and the type of its values. The host may know the type of the values at compile
+//! time or only at run time.
 use super::{pool::Memory, queue::Queue};
 use crate::{
     Error, Result, Word,
@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Device memory holding `len` values of type `T`, from the pool or borrowed from the application.
-/// It may be empty, which OpenCL's own buffers may not.
+/// A `Buffer` may be empty, while an OpenCL buffer may not.
 ///
 /// `Buffer` without a parameter is memory whose value type is known at run time only; a typed
 /// buffer derefs to it.
@@ -32,7 +32,8 @@ impl Buffer {
     /// The same memory as a buffer of type `T`.
     ///
     /// # Panics
-    /// If the values are of another type. Types that come from a user are checked before.
+    /// If the values are of another type. If the type comes from a user, the caller checks it
+    /// first.
     pub fn typed<T: Word>(&self) -> &Buffer<T> {
         self.check::<T>();
         // SAFETY: buffers have the same layout for all types, since `T` is in none of their fields.
@@ -74,7 +75,7 @@ impl<T> Buffer<T> {
         ElementType::of(self.word)
     }
 
-    /// Refuses an operand of a plan, called `name`, whose element type is not the plan's.
+    /// Refuses the operand `name` of a plan if its element type is not that of the plan.
     pub fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
         let found = self.element();
         match found == element {
@@ -98,18 +99,18 @@ impl<T> Buffer<T> {
         self.memory.bytes()
     }
 
-    /// The handle. No use of the memory by a queue is recorded: commands of the device's queues
-    /// must get the handle from `raw_on`.
+    /// The OpenCL handle. This function does not record that a queue uses the memory, so commands
+    /// of the device's queues must get the handle from `raw_on`.
     pub(crate) fn raw(&self) -> cl_mem {
         self.memory.raw()
     }
 
-    /// The handle, for a command of `queue`. The queue is recorded as a user of the memory.
+    /// The OpenCL handle, for a command of `queue`. The queue is recorded as a user of the memory.
     pub(super) fn raw_on(&self, queue: &Queue) -> cl_mem {
         self.memory.raw_on(queue.number())
     }
 
-    /// Returns the handle together with one reference, which the caller owns.
+    /// Returns the OpenCL handle together with one reference, which the caller owns.
     pub(crate) fn into_raw(self) -> cl_mem {
         self.memory.into_raw()
     }
@@ -121,7 +122,7 @@ impl<T> Buffer<T> {
     }
 
     /// See [`Buffer::any`]. If code replaces the referenced buffer, the type of its values must
-    /// stay the same: typed reads and mappings check it.
+    /// stay the same, because typed reads and mappings check that type.
     pub fn any_mut(&mut self) -> &mut Buffer {
         // SAFETY: as in `typed`.
         unsafe { &mut *std::ptr::from_mut(self).cast() }

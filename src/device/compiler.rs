@@ -1,10 +1,10 @@
-//! Makes programs on its own threads. Kernels in the cache are loaded; others are compiled from
-//! source.
+//! Makes a device's programs on threads of its own. Kernels in the cache are loaded, and all other
+//! kernels are compiled from source.
 //!
-//! Kernels are requested while the stages of a product are set up, and waited for when the first
-//! one is launched. All kernels that are missing by then are compiled as one program (see `batch`),
-//! because PoCL and NVIDIA's driver compile only one program of a process at a time. Binaries from
-//! the cache are loaded in parallel.
+//! The stages of a product request their kernels while they are set up. When the first kernel is
+//! launched, the host waits for all requested kernels. Requested kernels that are not in the cache
+//! are compiled as one program (see `batch`), because PoCL and NVIDIA's driver compile only one
+//! program of a process at a time. Binaries from the cache are loaded in parallel.
 mod jobs;
 
 use super::{
@@ -26,13 +26,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Maximum number of threads. More threads would gain nothing: the plans of a solver have about ten
-/// binaries.
+/// Maximum number of threads. More than 8 threads would gain nothing, because the plans of a solver
+/// have about ten binaries.
 const MOST_THREADS: usize = 8;
 /// Time for which an idle thread waits for the next job before it ends.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The threads that make a device's programs. They end when this is dropped.
+/// The threads that make a device's programs. The threads end when the `Compiler` is dropped.
 pub(super) struct Compiler {
     shared: Arc<Shared>,
 }
@@ -89,10 +89,10 @@ impl Compiler {
         }
     }
 
-    /// Requests `program`, unless it is already made or requested. Work on it begins at the first
-    /// wait for any requested program.
+    /// Requests `program`, unless it is already made or requested. The compiler begins to make it
+    /// when the host first waits for any requested program.
     pub(super) fn ask(&self, program: &Arc<Program>) {
-        // The lock is held: a program that is no longer new is already in the list.
+        // This thread holds the lock, so a program that is no longer new is already in the list.
         let mut queue = self.shared.queue();
         if program.is_new() {
             queue.asked.push(program.clone());
@@ -147,7 +147,7 @@ impl Compiler {
         (made.as_ref().map_err(repeated), waited)
     }
 
-    /// Waits until every requested program is made. Returns the time this took.
+    /// Waits until every requested program is made. Returns the time spent waiting.
     pub(super) fn finish(&self) -> Duration {
         let start = Instant::now();
         let begun = self.start();
@@ -228,7 +228,8 @@ impl Shared {
         compile.chain(load).collect()
     }
 
-    /// The loop of a thread: it works on jobs until there are none for a while.
+    /// The loop of a compiler thread. The thread works on jobs until there has been no job for a
+    /// while.
     fn work(&self) {
         let mut queue = self.queue();
         loop {
@@ -257,7 +258,7 @@ impl Shared {
         queue = self.queue();
         queue.busy -= 1;
         if queue.is_done() {
-            // A job that panicked has left a count above zero.
+            // A job that panicked may have left this count above zero.
             queue.to_compile = 0;
             self.done.notify_all();
         }

@@ -3,7 +3,7 @@ use super::{Device, Inner};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers of operations since the device was opened, including those of all its clones. The
-/// difference between two readings is the cost of the calls between them.
+/// difference between two readings is the number of operations in the calls between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Counters {

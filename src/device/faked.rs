@@ -20,16 +20,16 @@ pub(super) fn fake(context: cl_context) -> Result<cl_event, i32> {
 }
 
 /// When dropped, ends the commands faked by this thread that are still pending. A test that may
-/// leave such commands declares this value after its device: NVIDIA's driver waits for them before
-/// it releases the context, even if the events were released.
+/// leave pending commands declares this value after its device: NVIDIA's driver waits for them
+/// before it releases the context, even if the events were released.
 pub(super) struct EndFaked;
 
 impl Drop for EndFaked {
     fn drop(&mut self) {
         for event in MADE.take() {
-            // This has no effect if the event has ended.
+            // Setting the status has no effect if the event has ended.
             let _ = set_user_event_status(event, 0);
-            // SAFETY: `fake` retained it.
+            // SAFETY: `fake` retained the event.
             let _ = unsafe { release_event(event) };
         }
     }

@@ -1,5 +1,5 @@
-//! The kernel files. Each file is embedded once, although it may be part of many kernels. Embedded
-//! in each kernel, the files would need several times the space.
+//! The kernel files. Each file is embedded once, although it may be part of many kernels. If every
+//! kernel embedded its files, they would need several times the space.
 use std::hash::{Hash, Hasher};
 
 /// An embedded kernel file: its path for messages, and its text.
@@ -17,8 +17,8 @@ impl PartialEq for File {
 
 impl Eq for File {}
 
-/// Hashes only the path. A plan looks up every kernel that it may launch; if texts were hashed,
-/// this took most of the time of a plan that launches nothing.
+/// Hashes only the path. A plan looks up every kernel that it may launch. When texts were hashed,
+/// hashing took most of the time of a plan that launches nothing.
 impl Hash for File {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.path.hash(state);
@@ -27,8 +27,8 @@ impl Hash for File {
 
 macro_rules! files {
     ($($path:literal)+) => {
-        // This is an array and not a slice, because every constant that names a file would contain
-        // a copy of the slice.
+        // `FILES` is an array and not a slice, because every constant that names a file would
+        // contain a copy of the slice.
         static FILES: [File; [$($path),+].len()] = [$(
             File {
                 path: concat!("cl/", $path),
@@ -241,7 +241,8 @@ mod tests {
         assert_eq!(FILES.iter().map(|file| file.path).collect::<Vec<_>>(), paths, "in the order of their paths");
     }
 
-    /// Several kernels share a program, in which only functions, macros and structures are renamed.
+    /// No kernel file defines names that a shared program does not rename. A program of several
+    /// kernels renames only functions, macros and structures.
     #[test]
     fn no_file_declares_other_types_or_constants() {
         for File { path, text } in &FILES {

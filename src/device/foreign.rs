@@ -15,8 +15,8 @@ use opencl3::{
 };
 
 impl Device {
-    /// Adopts an application's context, device and queue. They are retained until the last clone of
-    /// the device and the last matrix on it are dropped.
+    /// Adopts an application's context, device and queue. The context and the queue are retained
+    /// until the last clone of the adopted device and the last matrix on it are dropped.
     ///
     /// If the queue has no profiling, the times of stages are `None`. If the queue runs out of
     /// order, the device orders its own commands by events. The application's commands on that
@@ -45,12 +45,12 @@ impl Device {
         let id = ClDevice::new(device);
         let platform = Platform::new(check("clGetDeviceInfo", id.platform().map_err(|error| error.0))?);
         let mut info = info::describe(0, &platform, device)?;
-        // The index in the list, if the device is listed. A sub-device is not.
+        // The index in the list of devices. A sub-device is not in the list.
         info.index =
             Self::list().ok().and_then(|all| all.iter().position(|one| one.id == info.id)).unwrap_or(usize::MAX);
 
-        // SAFETY: both are valid, as the caller guarantees. Each wrapper releases its handle when
-        // it is dropped.
+        // SAFETY: the context and the queue are valid, as the caller guarantees. Each wrapper
+        // releases its handle when it is dropped.
         unsafe {
             check("clRetainContext", clc::retain_context(context))?;
             let context = Context::from_raw(context);
@@ -87,12 +87,12 @@ impl Device {
                 _ => {}
             }
         }
-        // The marker of an earlier execution must not wait for these events, because the
-        // application may wait for that marker before it ends them.
+        // The marker of an earlier execution must not wait for `events`, because the application
+        // may wait for that marker before it completes the events.
         self.inner.queue.mark_silent()?;
         self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", &mut |queue, before| {
             let events = before.and(events);
-            // SAFETY: valid, as the caller guarantees.
+            // SAFETY: the events are valid, as the caller guarantees.
             unsafe { clq::enqueue_barrier_with_wait_list(queue, events.len() as u32, events.as_ptr()) }
         })?;
         Ok(())
@@ -108,13 +108,14 @@ impl Device {
     }
 
     /// A marker after all commands that have been enqueued through the device so far. Other queues
-    /// can wait for it.
+    /// can wait for this marker.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
     pub fn marker(&self) -> Result<Marker> {
         let event = self.inner.queue.enqueue("clEnqueueMarkerWithWaitList", &mut |queue, before| {
-            // SAFETY: `before` holds events of this queue; with none, the marker waits for all.
+            // SAFETY: `before` holds events of this queue. If `before` is empty, the marker waits
+            // for all commands.
             unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
         })?;
         // Other queues may wait for the marker without flushing this queue.
@@ -133,8 +134,8 @@ impl Device {
         if context != self.inner.context.get() as isize {
             return Err(Error::Argument(format!("{what} is a buffer of another OpenCL context")));
         }
-        // SAFETY: the calls above have taken `raw` for a memory object, as the caller of `adopt`
-        // guarantees.
+        // SAFETY: the calls above have accepted `raw` as a memory object, and the caller of `adopt`
+        // guarantees valid handles.
         let memory = unsafe { Memory::foreign(raw)? };
         let (found, expected) = (memory.bytes() as usize / word.bytes(), len);
         if found < expected {

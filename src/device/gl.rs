@@ -8,8 +8,8 @@ impl Device {
     /// thread.
     ///
     /// # Errors
-    /// [`Error::NoOpenCl`]; [`Error::Unsupported`] if no OpenGL context is current or if no driver
-    /// can share with it (PoCL never does).
+    /// [`Error::NoOpenCl`]; [`Error::Unsupported`] if no OpenGL context is current, or if no driver
+    /// can share objects with that context (PoCL cannot).
     pub fn with_gl() -> Result<Self> {
         // The crate `ocl` panics if there is no device.
         let devices = Self::list()?;
@@ -37,10 +37,11 @@ impl Device {
     }
 }
 
-/// Whether this thread has an OpenGL context. If so, at least one of these properties is not null.
+/// Whether this thread has an OpenGL context, that is, whether a property that names a context is
+/// not null.
 fn is_current() -> bool {
     const GL_CONTEXT: isize = 0x2008; // CL_GL_CONTEXT_KHR
-    // The properties CL_CGL_SHAREGROUP_KHR and the older one of Apple.
+    // The property CL_CGL_SHAREGROUP_KHR, and Apple's older property for the same purpose.
     const SHARE_GROUPS: [isize; 2] = [0x200C, 0x1000_0000];
     ocl_interop::get_properties_list()
         .to_raw()

@@ -1,6 +1,6 @@
-//! Handles of OpenCL objects. Each handle holds one reference and releases it when dropped. Errors
-//! of the release are ignored. The wrappers of opencl3 panic instead, so a lost device would end
-//! its host program.
+//! Handles of OpenCL objects. Each handle holds one reference and releases it when dropped. If the
+//! release fails, the error is ignored. The wrappers of opencl3 would panic, so a lost device would
+//! end the host program.
 use super::{cl::check, info::DeviceId};
 use crate::Result;
 use opencl3::{
@@ -29,8 +29,8 @@ pub type RawMemory = *mut c_void;
 /// `cl_event`.
 pub type RawEvent = *mut c_void;
 
-/// Defines a handle. The raw handle is stored as a number, so that handles of thread-safe objects
-/// are `Send` and `Sync`.
+/// Defines a type of handles. A value of this type stores the raw handle as a number, so that
+/// handles of thread-safe objects are `Send` and `Sync`.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident: $raw:ty, $release:path) => {
         $(#[$doc])*
@@ -83,21 +83,22 @@ handle!(
 );
 
 /// The event of a command. Commands enqueued without an event share the event of a marker, which is
-/// enqueued when this event is first needed. The marker comes after these commands and after all
-/// later commands that their queue has accepted by then.
+/// enqueued when this event is first needed. The marker comes after all commands that the queue has
+/// accepted when the marker is enqueued.
 #[derive(Debug)]
 pub(super) struct Event {
     handle: OnceLock<EventHandle>,
-    /// The marker that provides the event later; `None` if the command has its own event.
+    /// The marker that provides the event later, or `None` if the command has its own event.
     marker: Option<LaterMarker>,
 }
 
 /// The marker that commands without events share.
 #[derive(Debug)]
 struct LaterMarker {
-    /// The queue of the commands. It runs in order.
+    /// The queue of the commands, which runs commands in order.
     queue: Arc<CommandQueue>,
-    /// Whether the marker has been requested. Commands accepted later may come after it.
+    /// Whether the marker has been requested. Commands accepted after the request may come after
+    /// the marker.
     is_needed: AtomicBool,
 }
 
@@ -115,7 +116,8 @@ impl CommandQueue {
     /// profiling.
     pub(super) fn new(context: &Context, device: DeviceId, keeps_times: bool) -> Result<Self> {
         let properties = if keeps_times { clq::CL_QUEUE_PROFILING_ENABLE } else { 0 };
-        // SAFETY: both are valid. This function of OpenCL 1.x exists on every platform.
+        // SAFETY: the context and the device are valid. This function of OpenCL 1.x exists on every
+        // platform.
         #[allow(deprecated)]
         let made = unsafe { clq::create_command_queue(context.get(), device.raw(), properties) };
         // SAFETY: the queue was made for this handle.
@@ -134,8 +136,8 @@ impl Event {
         Self { handle: handle.into(), marker: None }
     }
 
-    /// The common event of all commands that `queue`, which runs in order, accepts until the event
-    /// is needed.
+    /// The common event of all commands that `queue` accepts until the event is needed. The queue
+    /// must run in order.
     pub(super) fn behind(queue: Arc<CommandQueue>) -> Self {
         Self { handle: OnceLock::new(), marker: Some(LaterMarker { queue, is_needed: AtomicBool::new(false) }) }
     }
@@ -147,13 +149,14 @@ impl Event {
 
     /// Whether this is the common event of several commands, and its marker is not enqueued yet.
     pub(super) fn is_open(&self) -> bool {
-        // A command that was accepted before this flag is read is before the marker, because the
-        // flag is set before the driver gets the marker, and the driver accepts commands one by
-        // one.
+        // If the flag `is_needed` is not set yet, every command that the driver has already
+        // accepted runs before the marker. The flag is set before the driver gets the marker, and
+        // the driver accepts commands one by one.
         self.marker.as_ref().is_some_and(|marker| !marker.is_needed.load(Ordering::SeqCst))
     }
 
-    /// Whether the event exists: it has been needed, or it belongs to a single command.
+    /// Whether the event exists already: either it belongs to a single command, or a caller has
+    /// needed it.
     pub(super) fn is_known(&self) -> bool {
         self.handle.get().is_some()
     }
@@ -187,7 +190,7 @@ impl Event {
         Ok(check("clGetEventInfo", status)?.into())
     }
 
-    /// The time of the ended command in nanoseconds; `None` if its queue keeps no times.
+    /// The time of the ended command in nanoseconds, or `None` if its queue keeps no times.
     pub(super) fn nanoseconds(&self) -> Option<u64> {
         let event = self.handle.get()?.get();
         let at = |what| cle::get_event_profiling_info(event, what).ok().map(u64::from);

@@ -49,7 +49,7 @@ pub struct DeviceInfo {
     #[serde(skip)]
     pub(crate) long_atomics: bool,
     /// Whether 64-bit atomic minima are supported, and 64-bit words are read whole. A device with
-    /// 32-bit addresses may read the two halves one after the other.
+    /// 32-bit addresses may read the two halves of a word one after the other.
     #[serde(skip)]
     pub(crate) long_minima: bool,
     /// Whether quotients and square roots of `f32` can be correctly rounded.
@@ -74,8 +74,8 @@ pub struct DeviceInfo {
 const NVIDIA: &str = "NVIDIA CUDA";
 
 impl DeviceInfo {
-    /// Number of bytes that may be allocated if the device holds no memory yet. On a CPU this is at
-    /// most the host's free memory.
+    /// Number of bytes that may be allocated if the device holds no memory yet. A CPU may allocate
+    /// at most the host's free memory.
     pub(crate) fn free_bytes(&self) -> u64 {
         match self.kind {
             DeviceKind::Cpu => self.global_bytes.min(HostRoom::new().left(0, 0)),
@@ -132,7 +132,7 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
     let mut found = Vec::new();
     for platform in &platforms {
-        // A platform without devices returns an error. The other platforms are still listed.
+        // A platform without devices returns an error, which does not end the list.
         for id in platform.get_devices(cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
             if let Ok(info) = describe(found.len(), platform, id) {
                 found.push(info);
@@ -160,7 +160,7 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
     };
     let (platform_name, driver) =
         (trimmed(platform.name().unwrap_or_default()), trimmed(get(device.driver_version())?));
-    // Only NVIDIA's platform supports this query; on others it is an error.
+    // Only NVIDIA's platform supports this query; on other platforms the query is an error.
     let capability = if platform_name == NVIDIA { device.compute_capability_major_nv().unwrap_or(0) } else { 0 };
     let name = trimmed(get(device.name())?);
     Ok(DeviceInfo {
@@ -189,8 +189,9 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
 }
 
 /// Whether an NVIDIA GPU of this major compute capability supports loads with `L1::evict_first` and
-/// `L1::evict_last` under this driver. GPUs of capability 7.0 or higher support these loads. The
-/// loads are instructions of PTX 7.4, which needs a driver of version 470 or later.
+/// `L1::evict_last` under this driver. GPUs of capability 7.0 or higher support `L1::evict_first`
+/// and `L1::evict_last`. The loads are instructions of PTX 7.4, which needs a driver of version 470
+/// or later.
 fn takes_cache_hints(capability: u32, driver: &str) -> bool {
     let of_driver = driver.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
     capability >= 7 && of_driver >= 470

@@ -16,8 +16,8 @@ use std::{
     ptr,
 };
 
-/// A kernel. It stores its arguments, so it is not `Sync`: two threads cannot use it at the same
-/// time.
+/// A kernel. A kernel of OpenCL stores its arguments, so this type is not `Sync`: two threads
+/// cannot use a kernel at the same time.
 pub(super) struct KernelHandle {
     handle: SharedKernel,
     /// The number of the queue on which it is launched next.
@@ -47,7 +47,8 @@ impl KernelHandle {
     /// Argument `index` of the kernel must be a pointer to global memory.
     pub(super) unsafe fn set_memory(&self, index: u32, memory: &Memory) -> Result<()> {
         let raw: cl_mem = memory.raw_on(self.queue.get());
-        // SAFETY: as the caller guarantees. OpenCL expects the handle of such memory.
+        // SAFETY: as the caller guarantees. For an argument in global memory OpenCL expects a
+        // memory handle.
         unsafe { self.set(index, size_of::<cl_mem>(), (&raw const raw).cast()) }
     }
 
@@ -79,7 +80,8 @@ impl KernelHandle {
     /// # Safety
     /// Argument `index` of the kernel must be a pointer to local memory.
     pub(super) unsafe fn set_local(&self, index: u32, bytes: u64) -> Result<()> {
-        // SAFETY: as the caller guarantees. Local memory has a size and no contents.
+        // SAFETY: as the caller guarantees. For an argument in local memory OpenCL expects a size
+        // and a null pointer.
         unsafe { self.set(index, bytes as usize, ptr::null()) }
     }
 
@@ -88,7 +90,8 @@ impl KernelHandle {
         Ok(check("clGetKernelInfo", clk::get_kernel_info(self.get(), clk::CL_KERNEL_NUM_ARGS))?.into())
     }
 
-    /// Name and type of an argument. Each is empty if the driver does not provide it.
+    /// Name and type of an argument. The name or the type is empty if the driver does not provide
+    /// it.
     pub(super) fn argument(&self, index: u32) -> (String, String) {
         let of = |what| clk::get_kernel_arg_info(self.get(), index, what).map(|name| text(name.into()));
         let name = of(clk::CL_KERNEL_ARG_NAME).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Host memory for short reads from a GPU. On an H200, NVIDIA's driver takes 13 microseconds to
-//! launch a small kernel and copy a few bytes into this memory, and 16 microseconds with any other
-//! memory.
+//! launch a small kernel and copy a few bytes into this memory, and 16 microseconds if it copies to
+//! other host memory.
 use super::{
     cl::check,
     handle::{Context, Event},
@@ -15,14 +15,15 @@ use std::{
     sync::{Mutex, OnceLock, TryLockError},
 };
 
-/// Size of the memory in bytes. Longer reads use other memory, because they take longer anyway.
+/// Size of the memory for short reads, in bytes. A longer read takes so long that this memory would
+/// save little of its time, so longer reads use other memory.
 const BYTES: usize = 4096;
 
 /// Mapped host memory, allocated at the first read that uses it.
 #[derive(Default)]
 pub(super) struct Landing(OnceLock<Option<Mutex<Memory>>>);
 
-/// The handle and the address, stored as numbers, so that the type is `Send`.
+/// The handle and the address of the memory, stored as numbers, so that the type is `Send`.
 struct Memory {
     raw: isize,
     address: usize,
@@ -30,8 +31,8 @@ struct Memory {
 
 impl Landing {
     /// Fills `to` through the mapped memory and returns true. `enqueue` enqueues a read to the
-    /// address it gets, and waits for it. Returns false and does nothing if `to` is too long, if
-    /// another thread is reading, or if the driver does not provide such memory.
+    /// given address, and waits for the read. Returns false and does nothing if `to` is too long,
+    /// if another thread is reading, or if the driver does not provide such memory.
     pub(super) fn read(
         &self,
         context: &Context,

@@ -1,6 +1,6 @@
 //! Keeps kernels and other compiled objects between two uses. A product with the methods for
-//! scalars has about ninety kernels. On the host, looking them all up again takes longer than a
-//! small product takes on a GPU.
+//! scalars has about ninety kernels. Looking up ninety kernels for each product takes the host
+//! longer than a GPU needs for a small product.
 use super::Device;
 use crate::{Error, Result};
 use std::{
@@ -14,12 +14,13 @@ pub(super) struct Loans {
     kept: Mutex<Vec<Box<dyn AnyLoan>>>,
 }
 
-/// An object that is kept under a key. Only one user at a time can borrow it.
+/// An object that is kept under a key. Only one user at a time can borrow a kept object.
 pub(crate) struct Loan<K, V> {
     key: K,
     pub value: V,
-    /// The number of failed programs when the object was made. If this number has grown, one of the
-    /// object's own programs may have failed without being launched.
+    /// The number of failed programs when the object was made. If more programs have failed after
+    /// the object was made, one of the object's own programs may have failed without being
+    /// launched.
     failed: u64,
 }
 
@@ -47,8 +48,8 @@ impl Loans {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds an object by its key. The key must determine the type of the value, which is checked
-    /// afterwards.
+    /// Finds an object by its key. The key must determine the type of the value. The type is
+    /// checked after the object is found.
     fn take<K: PartialEq + 'static, V: 'static>(&self, key: &K, failed: u64) -> Result<Option<Loan<K, V>>> {
         let mut kept = self.kept();
         kept.retain(|loan| loan.failed() == failed);
@@ -63,8 +64,8 @@ impl Loans {
 }
 
 impl Device {
-    /// Returns the object kept under an equal key, or a new one from `make`. After it has been used
-    /// successfully, the caller returns it by [`Device::keep`]. The object must not hold the
+    /// Returns the object kept under an equal key, or a new object from `make`. After a successful
+    /// use of the object, the caller returns it by [`Device::keep`]. The object must not hold the
     /// device, because the device would then never be dropped.
     ///
     /// # Errors

@@ -10,12 +10,12 @@ use opencl3::event as cle;
 use std::sync::Arc;
 
 /// A point in a queue, which is reached when all commands before it have ended. [`Device::marker`]
-/// makes one, and every execution of a plan returns one.
+/// makes a marker, and every execution of a plan returns one.
 #[derive(Debug, Clone)]
 pub struct Marker {
-    /// `None` if nothing was enqueued.
+    /// The event that ends when the point is reached, or `None` if nothing was enqueued.
     event: Option<SharedEvent>,
-    /// The device and the queue of the marker; `None` for an application's event.
+    /// The device and the queue of the marker, or `None` for an application's event.
     home: Option<Home>,
 }
 
@@ -33,8 +33,8 @@ impl std::fmt::Debug for Home {
 }
 
 impl Marker {
-    /// The marker of a command that `queue`, one of the queues of `device`, has accepted. It has no
-    /// event if nothing was enqueued.
+    /// The marker of a command that `queue`, one of the queues of `device`, has accepted. The
+    /// marker has no event if nothing was enqueued.
     pub(super) fn of(device: &Device, queue: &Arc<Queue>, event: Option<SharedEvent>) -> Self {
         Self { event, home: Some(Home { device: device.clone(), queue: queue.clone() }) }
     }
@@ -47,8 +47,8 @@ impl Marker {
     /// # Safety
     /// The event must be a valid handle.
     pub unsafe fn from_raw(event: RawEvent) -> Result<Self> {
-        // SAFETY: valid, as the caller guarantees. The wrapper releases the event when it is
-        // dropped.
+        // SAFETY: the event is valid, as the caller guarantees. The wrapper releases the event when
+        // it is dropped.
         let event = unsafe {
             check("clRetainEvent", cle::retain_event(event))?;
             Event::from_raw(event)
@@ -56,8 +56,8 @@ impl Marker {
         Ok(Self { event: Some(Arc::new(event)), home: None })
     }
 
-    /// The event, for which other queues can wait. It is valid while the marker lives; retain it to
-    /// keep it longer. `None` if nothing was enqueued.
+    /// The event, for which other queues can wait, or `None` if nothing was enqueued. The event is
+    /// valid while the marker lives; to keep it longer, the caller retains it.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl): the queue is flushed first.
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!([&plain, &timed].map(|work| number(&work.marker())), [&plain, &timed].map(|w| w.queue().number()));
         assert_eq!(number(&device.marker()?), plain.queue().number());
         assert_ne!(plain.queue().number(), timed.queue().number());
-        // The first queue does not order commands that another queue has accepted.
+        // The order of the first queue does not apply to commands that another queue has accepted.
         timed.enqueue("clEnqueueNDRangeKernel", &timed.uses(&[]), &mut |_, _| fake(device.inner.context.get()))?;
         let marker = timed.marker();
         device.wait_for_markers(std::slice::from_ref(&marker))?;

@@ -1,10 +1,11 @@
 //! Devices: listing and opening them, their limits, and the state shared by all objects on a
 //! device.
 //!
-//! Only this module uses opencl3. It knows no matrices: these are in `resident/`. Both modules call
-//! OpenCL through `unsafe` code; SECURITY.md lists the few other places with unsafe code. This
-//! module has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. Each product has one
-//! `Work`, which allocates, launches, reads back and records times.
+//! Only this module uses opencl3. Matrices on devices are in the module `resident`. The modules
+//! `device` and `resident` call OpenCL through `unsafe` code; SECURITY.md lists the few other
+//! places with unsafe code. This module has typed buffers (`buffer`), typed launches (`kernel`) and
+//! `Work`. Each product has one `Work`, which allocates memory, launches kernels, reads results
+//! back and records times.
 mod arguing;
 mod arguments;
 mod batch;
@@ -47,7 +48,7 @@ pub use counters::Counters;
 pub(crate) use files::{File, file};
 pub use handle::{RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
-pub(crate) use kernel::{Grid, Kernel};
+pub(crate) use kernel::{Grid, Kernel, kernels};
 pub(crate) use loans::Loan;
 pub use marker::Marker;
 pub(crate) use parameters::{Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, arguments, kernel};
@@ -79,8 +80,8 @@ use std::{
 /// An OpenCL device with its context, queue, compiled programs and memory pool.
 ///
 /// A `Device` is a handle: clones are cheap and share the context, the queue, the programs and the
-/// pool. It is `Send` and `Sync`. Several threads may multiply on one device at once; their
-/// commands then interleave on its queue.
+/// pool. A `Device` is `Send` and `Sync`. If several threads multiply on one device at once, their
+/// commands interleave on its queue.
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,
@@ -96,11 +97,11 @@ struct Inner {
     room: Option<HostRoom>,
     /// Host memory for short reads, unless the device is a CPU.
     landing: Option<Landing>,
-    /// The first queue. It takes all commands for which no other queue is requested.
+    /// The first queue. The first queue takes all commands for which no other queue is requested.
     queue: Arc<Queue>,
     /// Further queues, and the queues with profiling that are used when times are recorded.
     further: Mutex<Further>,
-    /// Whether the queues with profiling are separate from the others.
+    /// Whether the queues with profiling are separate from the queues without profiling.
     times_apart: bool,
     /// Whether the first queue belongs to the application.
     adopted: bool,
@@ -117,7 +118,7 @@ impl Drop for Inner {
     /// crashes if it ends while commands run.
     fn drop(&mut self) {
         if !self.adopted {
-            // Failures no longer matter here.
+            // Failures of commands no longer matter when the device is dropped.
             let _ = self.queue.finish();
         }
     }
@@ -141,8 +142,8 @@ impl Device {
     }
 
     /// The environment variable that names the device for [`Device::auto`] and for every command
-    /// without `--device`. It has a value that [`Device::select`] accepts. If it is empty, it
-    /// counts as unset.
+    /// without `--device`. The variable's value is a name that [`Device::select`] accepts. An empty
+    /// value counts as unset.
     pub const ENVIRONMENT_VARIABLE: &'static str = "BLOCKMUL_DEVICE";
 
     /// Opens the device that `wanted` names: `auto` (a GPU, otherwise a CPU, otherwise any device),
@@ -156,9 +157,9 @@ impl Device {
     }
 
     /// Opens the device that the environment variable
-    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names. If it is unset, opens a GPU,
-    /// otherwise a CPU, otherwise any other device. So the users of a program can choose the
-    /// device.
+    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names. If the variable is unset, opens a
+    /// GPU; if there is no GPU, a CPU; if there is neither, any other device. With this variable
+    /// the users of a program can choose the device.
     ///
     /// # Errors
     /// See [`Device::select`]. [`Error::NoSuchDevice`] mentions the variable if it contains the
@@ -190,7 +191,7 @@ impl Device {
         Self::open_silently(info, times_apart, times_apart && info.ends_queues_that_fail())
     }
 
-    /// Like [`Device::open_with`]. With `silent` the first queue keeps no times and launches
+    /// Like [`Device::open_with`]. If `silent` is true, the first queue keeps no times and launches
     /// kernels without events.
     pub(crate) fn open_silently(info: &DeviceInfo, times_apart: bool, silent: bool) -> Result<Self> {
         crate::tuning::check_file()?;
@@ -254,9 +255,9 @@ impl Device {
         })
     }
 
-    /// Queue `number` of the device, below 16. It is created at the first request. Queue 0 takes
-    /// all work for which no other queue is requested. With `keeps_times` the queue may be a
-    /// separate one.
+    /// Queue `number` of the device, below 16. The queue is created at the first request. Queue 0
+    /// takes all work for which no other queue is requested. If `keeps_times` is true, the result
+    /// may be a separate queue with profiling.
     fn queue(&self, number: usize, keeps_times: bool) -> Result<Arc<Queue>> {
         let Inner { info, queue, further, times_apart, context, .. } = &*self.inner;
         let mut further = further.lock().unwrap_or_else(PoisonError::into_inner);
@@ -284,8 +285,8 @@ impl Device {
         &self.inner.info
     }
 
-    /// Reports to `progress` how many of the requested kernels are compiled. It reports only if
-    /// some kernels are not in the cache ([`kernel_cache`]), as in the first run on a machine.
+    /// Reports to `progress` how many of the requested kernels are compiled. There are reports only
+    /// if some kernels are not in the cache ([`kernel_cache`]), as in the first run on a machine.
     /// `progress` lives as long as the device, so it must not hold the device itself.
     pub fn on_compile(&self, progress: Progress) {
         self.inner.compiler.report_to(progress);
@@ -319,7 +320,7 @@ impl Device {
 
     /// Returns the memory that the pool keeps for reuse to the device. Waits for the commands that
     /// still use it. Without this call, kept and used memory together are at most three times the
-    /// recent maximum of memory in use, or 64 MiB if that is more.
+    /// recent maximum of memory in use, or 64 MiB if this maximum is small.
     pub fn trim(&self) {
         self.inner.pool.trim();
     }
@@ -346,8 +347,8 @@ const _: () = {
 };
 
 /// The device on which tests run: the device that `BLOCKMUL_TEST_DEVICE` names, or any device if it
-/// is unset. If `BLOCKMUL_TEST_KIND` is `gpu`, it uses the kernels and numbers of a GPU. Without a
-/// device the tests fail and are not skipped.
+/// is unset. If `BLOCKMUL_TEST_KIND` is `gpu`, the device uses the kernels and numbers of a GPU.
+/// Without a device the tests fail and are not skipped.
 #[cfg(test)]
 pub(crate) fn test_device() -> Device {
     use std::sync::OnceLock;

@@ -17,8 +17,8 @@ impl Device {
     }
 
     /// The context and the queue of this device as handles of `ocl`, retained. All objects of the
-    /// context can be used on other queues of it. Commands on this queue run in order with the
-    /// commands of the device.
+    /// context can also be used on other queues of the context. Commands that the application
+    /// enqueues on the returned queue run in order with the commands of the device.
     pub fn to_ocl(&self) -> (ocl::Context, core::CommandQueue) {
         self.inner.queue.keep_events();
         // SAFETY: both handles are valid, and `copied` retains them.
@@ -51,7 +51,7 @@ impl Device {
 }
 
 impl Marker {
-    /// The marker's event, for wait lists of `ocl` commands; `None` if [`Marker::raw`] returns
+    /// The marker's event, for wait lists of `ocl` commands, or `None` if [`Marker::raw`] returns
     /// `None`.
     ///
     /// # Errors

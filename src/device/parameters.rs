@@ -1,5 +1,5 @@
-//! Kernel arguments by name. They are declared once, as a struct whose fields have the names and
-//! the order of the kernel's parameters.
+//! Kernel arguments by name. The arguments of a kernel are declared once, as a struct whose fields
+//! have the names and the order of the kernel's parameters.
 //!
 //! ```text
 //! kernel! {
@@ -12,8 +12,9 @@
 //! ```
 //!
 //! The type of a parameter is fixed by the host or by the options of the kernel: see [`Slot`].
-//! rustc checks types that the host fixes; each launch checks the others. Before the first launch
-//! of a kernel, the names and types of the fields are compared with the compiled kernel.
+//! rustc checks types that the host fixes; each launch checks types that the options fix. Before
+//! the first launch of a kernel, the names and types of the fields are compared with the compiled
+//! kernel.
 use super::{
     Source,
     arguing::Arguing,
@@ -29,7 +30,7 @@ use std::marker::PhantomData;
 
 /// A buffer that the kernel reads.
 pub(crate) struct In<T>(PhantomData<T>);
-/// A buffer that the kernel reads, if there is one.
+/// A buffer that the kernel reads, or no buffer.
 pub(crate) struct Maybe<T>(PhantomData<T>);
 /// A buffer that the kernel writes.
 pub(crate) struct Out<T>(PhantomData<T>);
@@ -43,8 +44,8 @@ pub(crate) struct Local<T>(PhantomData<T>);
 /// A number.
 pub(crate) struct Scalar<T>(PhantomData<T>);
 
-/// The parameters of a kernel, as the host declares them. Its functions are neither generic nor
-/// inlined, because hundreds of kernels call them for each field.
+/// The parameters of a kernel, as the host declares them. The functions of this type are neither
+/// generic nor inlined, because hundreds of kernels call them for each field.
 pub(crate) struct Declared {
     parameters: Vec<Argument>,
     words: Words,
@@ -121,7 +122,7 @@ macro_rules! buffer_param {
                 to.pointer_field(S::word);
             }
             unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
-                // SAFETY: passed on from the caller.
+                // SAFETY: the caller has the same obligation.
                 unsafe { to.memory(value.any(), S::word) }
             }
         }
@@ -209,9 +210,10 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
     declared.parameters
 }
 
-/// Declares arguments that several kernels have in common. A field of this type in a `kernel!`
-/// stands for all of them, and a kernel `with` them has no others. The host passes a struct of the
-/// arguments, or an existing value whose parts are the arguments:
+/// Declares arguments that several kernels have in common. A field of the declared type in a
+/// `kernel!` stands for all of these arguments. A kernel declared `with` the type has no other
+/// arguments. The host passes a struct of the arguments, or an existing value whose parts are the
+/// arguments:
 ///
 /// ```text
 /// arguments! {
@@ -254,7 +256,7 @@ macro_rules! arguments {
         unsafe fn pass($of: &Self::Value<'_>, to: &mut $crate::device::Arguing<'_>) {
             $(
                 let part = &$part;
-                // SAFETY: passed on from the caller, argument by argument.
+                // SAFETY: the caller has the same obligation for each argument.
                 unsafe { <$param as $crate::device::Param>::pass(part, to) };
             )+
         }
@@ -263,8 +265,21 @@ macro_rules! arguments {
 pub(crate) use arguments;
 
 /// Declares the arguments of a kernel, see the head of this file. If several files are given, the
-/// last one contains the kernel, and the others are put before it.
+/// last file contains the kernel, and the other files are put before it. Kernels of the same files
+/// stand together, after `in` and the files.
 macro_rules! kernel {
+    (in $($path:literal),+: $($kernels:tt)+) => {
+        $crate::device::kernel! { ($crate::device::source!($($path),+)): $($kernels)+ }
+    };
+    (
+        $source:tt: $(
+            $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal $arguments:tt
+        )+
+    ) => {
+        $($crate::device::kernel! {
+            $(#[$meta])* $visibility struct $name $(<$($word: $bound),+>)? = $kernel in $source $arguments
+        })+
+    };
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident = $kernel:literal in $($path:literal),+ with $arguments:ident
     ) => {
@@ -280,7 +295,7 @@ macro_rules! kernel {
                 <$arguments<'static> as $crate::device::Param>::declare(to);
             }
             unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) {
-                // SAFETY: passed on from the caller.
+                // SAFETY: the caller has the same obligation.
                 unsafe { <$arguments<'static> as $crate::device::Param>::pass(passed, to) }
             }
         }
@@ -301,7 +316,8 @@ macro_rules! kernel {
             $($field:ident: $param:ty),+ $(,)?
         }
     ) => {
-        // This is evaluated here, so that `cargo check` reports a file that is not in the list.
+        // The constant is evaluated here, so that `cargo check` reports a kernel file that is not
+        // in the list of files.
         const _: $crate::device::Source = $source;
         $(#[$meta])*
         $visibility struct $name<'a $(, $($word: $bound),+)?> {

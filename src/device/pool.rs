@@ -1,15 +1,17 @@
 //! A pool of device memory for reuse. Creating a buffer and touching it for the first time takes 25
-//! to 500 us, which the pool saves.
+//! to 500 us. A buffer from the pool takes almost no time.
 //!
 //! Memory returns to the pool when its buffer is dropped, although queued commands may still use
-//! it. It is stored with the last commands of the queues that have used it, and is free after these
-//! commands. A queue runs in order, so the next use on the same queue comes after its command
-//! anyway. If another queue takes the memory, it waits for the command's event on the device.
+//! it. The pool stores memory with the last commands of the queues that have used it, and the
+//! memory is free after these commands. A queue runs in order, so the next command of the same
+//! queue uses the memory after its last command anyway. If another queue takes the memory, that
+//! queue waits on the device for the events of the last commands.
 //!
 //! The driver counts kept memory as allocated, like memory in use. So if a `Work` requests memory,
-//! kept memory counts towards the limit and the peak of this `Work`. The pool keeps as much as was
-//! needed recently. Memory beyond that is returned to the driver, the oldest first. Memory that a
-//! plan reserves for its executions counts as in use as long as the plan lives.
+//! the memory kept by the pool counts towards the limit and the peak of this `Work`. The pool keeps
+//! as much memory as was needed recently, and returns the rest to the driver, the oldest memory
+//! first. Memory that a plan reserves for its executions counts as in use as long as the plan
+//! lives.
 mod memory;
 mod meter;
 mod pages;
@@ -31,7 +33,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
-/// The pool of one context. It stores raw handles as numbers, so that it is `Send` and `Sync`.
+/// The pool of one context. The pool stores raw handles as numbers, so that it is `Send` and
+/// `Sync`.
 pub(super) struct Pool {
     context: isize,
     max_alloc: u64,
@@ -48,9 +51,10 @@ struct State {
     free: BTreeMap<u64, VecDeque<Free>>,
     free_bytes: u64,
     used_bytes: u64,
-    /// The maximum number of bytes in use at once, in the current span and in the one before.
+    /// The maximum number of bytes in use at once, in the current span of requests and in the span
+    /// before.
     most: [u64; 2],
-    /// Number of buffers created so far. A second product of the same size creates none.
+    /// Number of buffers created so far. A second product of the same size creates no buffers.
     created: u64,
     /// Number of buffers handed out so far, new or reused.
     taken: u64,
@@ -59,7 +63,7 @@ struct State {
 /// Memory that is kept for reuse.
 struct Free {
     raw: isize,
-    /// The number of buffers handed out when this memory came back.
+    /// The number of buffers that the pool had handed out when this memory came back.
     age: u64,
     first_use: Arc<FirstUse>,
     /// The memory is free after these commands.
@@ -70,9 +74,9 @@ struct Free {
 /// as not needed recently. A product takes twenty to fifty buffers.
 const SPAN: u64 = 512;
 
-/// The bytes held may be at most this many times the maximum number of bytes in use at once. The
-/// stages of a product use memory of different sizes one after another, and the next product uses
-/// all of it again.
+/// The bytes in use and kept may be at most this many times the maximum number of bytes in use at
+/// once. The stages of a product use memory of different sizes one after another, and the next
+/// product uses the memory of all stages again.
 const HELD: u64 = 3;
 
 /// Number of bytes that may always be held, so that small products create no new buffers.
@@ -84,8 +88,8 @@ impl Pool {
         Self { context: context as isize, max_alloc, capacity, large_pages: false, commands, state: Mutex::default() }
     }
 
-    /// Sets whether memory is allocated in large pages. Only contexts that have no device but a CPU
-    /// allow this.
+    /// Sets whether memory is allocated in large pages. Only contexts whose only device is a CPU
+    /// allow large pages.
     pub(super) fn in_large_pages(mut self, large_pages: bool) -> Self {
         self.large_pages = large_pages;
         self
@@ -156,7 +160,7 @@ impl Pool {
         Ok(Memory { raw, bytes: size, home, queues, first_use, lost: false.into() })
     }
 
-    /// Counts as in use `bytes` that were not taken from the pool: operands.
+    /// Counts the bytes of operands, which were not taken from the pool, as in use.
     pub(super) fn count(&self, bytes: u64, budget: Budget) {
         let mut state = self.state();
         state.keep(budget.room_for(bytes));
@@ -170,7 +174,8 @@ impl Pool {
     }
 
     /// The error for a buffer of `size` bytes that cannot be allocated, because it is too large by
-    /// our own count or OpenCL refused it with `code`. The code may be unrelated to memory.
+    /// this pool's count or because OpenCL refused it with `code`. The code may be unrelated to
+    /// memory.
     fn refusal(&self, size: u64, used: u64, code: Option<i32>) -> Error {
         let driver = code.map(|code| failed("clCreateBuffer", code));
         let of_memory = match code {
@@ -194,19 +199,19 @@ impl Pool {
         }
     }
 
-    /// Whether little memory is left on the device, by our own count.
+    /// Whether little memory is left on the device, by this pool's count.
     pub(super) fn is_short(&self) -> bool {
         let state = self.state();
         self.is_short_at(state.used_bytes + state.free_bytes)
     }
 
-    /// Whether little memory would be left if `bytes` were held. Other programs may use an eighth
-    /// of the memory.
+    /// Whether more than seven eighths of the device's memory would be used if `bytes` were held.
+    /// Other programs may use the last eighth.
     fn is_short_at(&self, bytes: u64) -> bool {
         bytes > self.capacity - self.capacity / 8
     }
 
-    /// Number of bytes of the device that are not in use, by our own count.
+    /// Number of bytes of the device that are not in use, by this pool's count.
     pub(super) fn left(&self) -> u64 {
         self.capacity.saturating_sub(self.state().used_bytes)
     }
@@ -222,8 +227,8 @@ impl Pool {
         self.state().free_bytes
     }
 
-    /// Returns all free memory to the device. Waits for the commands that use it, because the
-    /// driver keeps it until they end.
+    /// Returns all free memory to the device. Waits for the commands that use the memory, because
+    /// the driver keeps the memory until they end.
     pub(super) fn trim(&self) {
         let free = self.state().give_up(0);
         self.release_when_done(free);
@@ -245,13 +250,14 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Pending commands may still use the memory. The driver keeps it until they end.
+        // Pending commands may still use the memory. The driver keeps the memory until these
+        // commands end.
         self.state().keep(0);
     }
 }
 
 impl State {
-    /// Takes free memory of `size` bytes. It prefers memory that `queue` can use without waiting,
+    /// Takes free memory of `size` bytes. Memory that `queue` can use without waiting comes first,
     /// then the memory that came back last.
     fn take_free(&mut self, size: u64, queue: u32) -> Option<Free> {
         let of_size = self.free.get_mut(&size)?;
@@ -261,8 +267,8 @@ impl State {
         Some(free)
     }
 
-    /// Keeps at most `bytes`. The oldest memory is returned to the device as soon as the commands
-    /// that use it have ended.
+    /// Keeps at most `bytes`. Older memory is returned to the device as soon as the commands that
+    /// use it have ended.
     fn keep(&mut self, bytes: u64) {
         for free in self.give_up(bytes) {
             release(free.raw);

@@ -1,5 +1,5 @@
 //! Programs of kernels. A stage requests its programs when it is set up. When a stage waits for one
-//! of them, the compiler makes all requested programs.
+//! of its programs, the compiler makes all requested programs.
 use super::{arguments::KernelArguments, batch::Unit, handle::Program as ClProgram, kernel_handle::KernelHandle};
 use crate::Result;
 use std::{
@@ -58,7 +58,7 @@ impl Program {
         !self.asked.swap(true, Relaxed)
     }
 
-    /// The compiled kernel or the error; `None` before the kernel is made.
+    /// The compiled kernel or the error, or `None` before the kernel is made.
     pub(super) fn made(&self) -> Option<&Result<Compiled>> {
         self.made.get()
     }
@@ -98,7 +98,7 @@ impl ProgramCache {
     /// of shape and type.
     const BOUND: usize = 2048;
 
-    /// The program of `unit`. It is new if it has not been requested before.
+    /// The program of `unit`. The program is new if it has not been requested before.
     pub(super) fn get(&self, unit: Unit) -> Arc<Program> {
         let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { clock, programs } = &mut *guard;

@@ -1,16 +1,16 @@
 //! The command queues of a device. Every command goes through [`Queue::enqueue`], which keeps the
 //! order of commands and stores each command until its status is checked.
 //!
-//! A driver may accept a command that fails later. A read after it then succeeds but returns wrong
-//! data. So before the result of a read is used, [`Queue::check_statuses`] checks every command
-//! since the last check. After a failure no queue of the device can be used: every call reports the
-//! failure until [`Queue::finish`] has reported it.
+//! A driver may accept a command that fails later. A read after the failed command then succeeds
+//! but returns wrong data. So before the result of a read is used, [`Queue::check_statuses`] checks
+//! every command since the last check. After a failure no queue of the device can be used: every
+//! call reports the failure until [`Queue::finish`] has reported it.
 //!
 //! A queue may launch kernels without events ([`Queue::silently`]) if the driver stops the queue
 //! when a command fails, so that later calls, including reads, fail too.
 //!
-//! Commands of one queue run in order. Commands of two queues run in any order, unless the later
-//! one waits for the event of the earlier one: [`Queue::follow`].
+//! Commands of one queue run in order. Commands of two queues run in any order, unless one command
+//! waits for the event of the other: see [`Queue::follow`].
 mod commands;
 #[cfg(test)]
 mod tests;
@@ -39,9 +39,9 @@ const BRIEFLY: Duration = Duration::from_micros(100);
 /// An event that is shared by everything that waits for it or reads its times.
 pub(super) type SharedEvent = Arc<Event>;
 
-/// Enqueues one command. It gets the queue and the events to wait for, and returns the event of the
-/// command, or OpenCL's error. If the command [needs no event](Waits::is_silent), it may return
-/// null.
+/// A function that enqueues one command. The function gets the queue and the events to wait for,
+/// and returns the event of the command, or OpenCL's error. If the command [needs no
+/// event](Waits::is_silent), the function may return null.
 pub(super) type Command<'c> = dyn FnMut(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32> + 'c;
 
 /// One queue of a device.
@@ -49,8 +49,8 @@ pub(super) struct Queue {
     raw: Arc<CommandQueue>,
     /// The index of the queue among the queues of the device.
     number: u32,
-    /// Whether the queue may reorder commands. If so, each command waits for the event of the
-    /// command before.
+    /// Whether the queue may reorder commands. In a queue that may reorder commands, each command
+    /// waits for the event of the command before.
     by_events: bool,
     /// Whether kernels are launched without events.
     silent: AtomicBool,
@@ -89,18 +89,19 @@ impl Waits<'_> {
 }
 
 impl Queue {
-    /// Makes the first queue of a device. It runs commands in the order in which they are enqueued.
+    /// Makes the first queue of a device, which runs commands in the order in which they are
+    /// enqueued.
     pub(super) fn in_order(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), false)
     }
 
-    /// Makes the first queue of a device from a queue that may reorder commands. Each command waits
-    /// for the event of the command before.
+    /// Makes the first queue of a device from an OpenCL queue that may reorder commands. To keep
+    /// the order, each command waits for the event of the command before.
     pub(super) fn ordered_by_events(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), true)
     }
 
-    /// Makes a further queue of the same device. It runs commands in the order in which they are
+    /// Makes a further queue of the same device, which runs commands in the order in which they are
     /// enqueued.
     pub(super) fn another(&self, raw: CommandQueue) -> Self {
         Self::new(raw, self.commands.clone(), false)
@@ -119,7 +120,7 @@ impl Queue {
     }
 
     /// Gives each kernel an event from now on. The application may enqueue commands that wait for
-    /// its own events, and our earlier commands must not wait for those.
+    /// its own events, and earlier commands of this library must not wait for these events.
     #[cfg(feature = "ocl")]
     pub(super) fn keep_events(&self) {
         self.silent.store(false, Ordering::SeqCst);
@@ -142,13 +143,13 @@ impl Queue {
             Ok(event) if event.is_null() => self.commands.end_of_silent(self.number, call),
             // SAFETY: the command was accepted, and its event was made for this handle.
             Ok(event) => unsafe { Arc::new(Event::from_raw(event)) },
-            // An earlier command may be the cause of the error.
+            // An earlier command of the device may be the cause of the error.
             Err(error) => return Err(self.check_statuses().err().unwrap_or(error)),
         };
         let status = if taken.is_own() { taken.status() } else { Ok(1) };
-        // A command that has already failed is reported like a refused command. If its status
-        // cannot be read now, a later check will read it: the command was accepted, and must not be
-        // enqueued twice.
+        // A command that has already failed is reported like a refused command. If the status of a
+        // command cannot be read now, a later check will read it: the command was accepted, and
+        // must not be enqueued twice.
         if let Ok(code) = status
             && code < 0
         {
@@ -157,8 +158,8 @@ impl Queue {
         match self.commands.register(self.number, begun, call, &taken, matches!(status, Ok(0))) {
             Ok(()) => Ok(taken),
             Err(error) => {
-                // The caller gets no event to wait for, and may free the memory that the command
-                // uses.
+                // If the command cannot be registered, the caller gets no event to wait for, and
+                // may free the memory that the command uses.
                 let _ = taken.wait();
                 Err(error)
             }
@@ -184,8 +185,8 @@ impl Queue {
         waited
     }
 
-    /// Like [`Queue::wait`], for a command that is expected to end soon. It polls, because waking
-    /// up a thread takes longer.
+    /// Like [`Queue::wait`], for a command that is expected to end soon. The thread polls, because
+    /// waking up a sleeping thread would take longer than the command.
     pub(super) fn wait_briefly(&self, event: &Event) -> Result<()> {
         self.flush()?;
         let began = Instant::now();
@@ -210,8 +211,8 @@ impl Queue {
         &self.commands
     }
 
-    /// Enqueues a marker for the commands so far that have no event. Commands that the queue
-    /// accepts from now on come after the marker.
+    /// Enqueues a marker for the commands that have no event of their own so far. Commands that the
+    /// queue accepts from now on come after the marker.
     pub(super) fn mark_silent(&self) -> Result<()> {
         self.commands.silent(self.number).map_or(Ok(()), |end| end.get().map(drop))
     }
@@ -221,7 +222,7 @@ impl Queue {
         self.commands.follow(self.number, points);
     }
 
-    /// Waits for every command of the device and checks their statuses.
+    /// Waits for all commands of the device and checks their statuses.
     pub(super) fn drain(&self) -> Result<()> {
         let finished = self.commands.finish();
         self.check_statuses()?;

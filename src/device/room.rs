@@ -1,4 +1,5 @@
-//! Free memory for a CPU device. It uses the host's memory, which other programs use, too.
+//! Free memory for a CPU device. A CPU device uses the host's memory, which other programs use,
+//! too.
 use crate::host::memory;
 use std::{
     sync::{Mutex, PoisonError},
@@ -12,7 +13,7 @@ pub(super) struct HostRoom {
     asked: Mutex<Option<(Instant, u64)>>,
 }
 
-/// Time for which a result is used. A query takes 25 microseconds.
+/// Time for which the result of a query is used again. A query takes 25 microseconds.
 const HOLDS: Duration = Duration::from_millis(100);
 
 impl HostRoom {
@@ -24,8 +25,8 @@ impl HostRoom {
         Self { available, asked: Mutex::default() }
     }
 
-    /// Number of bytes that may still be allocated if the device uses `used` bytes and keeps `kept`
-    /// more for reuse. An eighth of the host's free memory is left to other programs.
+    /// Number of bytes that may still be allocated if the device uses `used` bytes and also keeps
+    /// `kept` bytes for reuse. An eighth of the host's free memory is left to other programs.
     pub fn left(&self, used: u64, kept: u64) -> u64 {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let in_all = match *asked {
@@ -62,7 +63,7 @@ mod tests {
         assert_eq!(HostRoom::of(|| None).left(5, 0), u64::MAX - 5, "a system that does not say");
     }
 
-    /// A CPU device on a host with this much memory.
+    /// A CPU device on a host where `available` returns the free memory.
     fn cpu(available: fn() -> Option<u64>) -> Result<Device> {
         let info = DeviceInfo { kind: DeviceKind::Cpu, ..test_device().info().clone() };
         Device::open_in(&info, HostRoom::of(available))

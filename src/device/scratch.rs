@@ -11,8 +11,9 @@ use std::{
 };
 
 /// Memory for `len` values that the executions of a plan use one after another. The first execution
-/// allocates the memory, and the plan holds it until it is dropped, so later executions allocate
-/// nothing. If several threads execute at the same time, each gets its own memory.
+/// allocates the memory, and the plan holds this memory until the plan is dropped, so later
+/// executions allocate nothing. If several threads execute at the same time, each gets its own
+/// memory.
 ///
 /// `Scratch` without a parameter is memory whose value type is known at run time only.
 pub(crate) struct Scratch<T = Any> {
@@ -21,7 +22,7 @@ pub(crate) struct Scratch<T = Any> {
     bytes: u64,
     /// Whether new memory is filled with zeros.
     zeroed: bool,
-    /// The memory; `None` before the first execution, and during an execution.
+    /// The memory, or `None` before the first execution and during each execution.
     idle: Mutex<Option<Idle>>,
     element: PhantomData<fn() -> T>,
 }
@@ -35,11 +36,12 @@ struct Idle {
     failures: u64,
 }
 
-/// A buffer for one execution. Its contents are undefined unless the scratch is zeroed. When it is
-/// dropped, the buffer returns to the plan, possibly before the commands that use it have run.
+/// A buffer for one execution. The contents of the buffer are undefined unless the scratch is
+/// zeroed. When it is dropped, the buffer returns to the plan, possibly before the commands that
+/// use it have run.
 pub(crate) struct Taken<'a, T = Any> {
     scratch: &'a Scratch<T>,
-    /// The buffer; `None` after it has been returned.
+    /// The buffer, or `None` after it has been returned.
     buffer: Option<Buffer<T>>,
     failures: u64,
 }
@@ -54,7 +56,7 @@ impl<T: Word> Scratch<T> {
         Ok(Scratch::of(device, WordType::of::<T>(), len)?.typed())
     }
 
-    /// Like [`Scratch::new`], but allocates the memory, so that the first execution does not.
+    /// Like [`Scratch::new`], but allocates the memory now instead of at the first execution.
     ///
     /// # Errors
     /// See [`Work::buffer`].
@@ -63,8 +65,8 @@ impl<T: Word> Scratch<T> {
     }
 
     /// Like [`Scratch::reserve`], for memory that is zero before the first execution. Each
-    /// execution must restore the zeros that the next one expects. After any failure of the device
-    /// the memory is filled with zeros again, because the failed command may have been part of an
+    /// execution must leave zeros for the next execution. After any failure of the device the
+    /// memory is filled with zeros again, because the failed command may have been part of an
     /// execution.
     ///
     /// # Errors
@@ -97,8 +99,8 @@ impl Scratch {
 }
 
 impl<T> Scratch<T> {
-    /// A buffer of the reserved length, for commands of `work` on the same device. It is the plan's
-    /// own buffer if that is idle, otherwise a buffer from the pool.
+    /// A buffer of the reserved length, for commands of `work` on the same device. The result is
+    /// the plan's own buffer if that is idle, otherwise a buffer from the pool.
     ///
     /// # Errors
     /// The errors of [`Work::buffer`], if the buffer must be taken from the pool.
@@ -107,8 +109,8 @@ impl<T> Scratch<T> {
         Ok(Taken { scratch: self, buffer: Some(buffer.renamed()), failures })
     }
 
-    /// Like [`Scratch::take`], but the caller returns the buffer by [`Scratch::give_back`]. If it
-    /// is dropped instead, it goes to the pool.
+    /// Like [`Scratch::take`], but the caller returns the buffer by [`Scratch::give_back`]. If the
+    /// caller drops the buffer instead, it goes to the pool.
     ///
     /// # Errors
     /// See [`Scratch::take`].
@@ -140,7 +142,8 @@ impl<T> Scratch<T> {
 
     fn put_back(&self, buffer: Buffer, failures: u64) {
         let behind = buffer.memory.behind();
-        // The first buffer that comes back becomes the plan's own. Other buffers go to the pool.
+        // The first buffer that comes back becomes the plan's own buffer. Further buffers go to the
+        // pool.
         self.idle().get_or_insert(Idle { buffer, behind, failures });
     }
 
@@ -242,7 +245,7 @@ mod tests {
         let scratch = Scratch::<u32>::new(&device, LEN)?;
         let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
         let context = device.inner.context.get();
-        // This command does not end.
+        // A fake command that does not end.
         let execute = |work: &Work| {
             let mut waits = Vec::new();
             let taken = scratch.take(work)?;

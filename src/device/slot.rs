@@ -62,7 +62,7 @@ impl<T: Word> Slot for T {
     }
 }
 
-/// Defines a name for a type in the kernel's options.
+/// Defines the name by which a kernel's options choose one of its types.
 macro_rules! slot {
     ($(#[$meta:meta])* $slot:ident is $word:ident) => {
         $(#[$meta])*

@@ -29,7 +29,7 @@ impl Source {
 }
 
 /// Names a file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the
-/// last one contains the kernel, and the others precede it in the source.
+/// last file contains the kernel, and the other files precede it in the source.
 macro_rules! source {
     ($($path:literal),+) => {
         $crate::device::Source { files: const { &[$($crate::device::file(concat!("cl/", $path))),+] } }
@@ -63,7 +63,7 @@ impl Options {
         self
     }
 
-    /// The implementation of `define`. It is not generic, so that it is compiled once.
+    /// The implementation of `define`, which is not generic, so that it is compiled once.
     fn add(&mut self, name: &str, value: &dyn std::fmt::Display) {
         self.defines.push((name.to_owned(), value.to_string()));
     }
@@ -91,14 +91,15 @@ impl Options {
         self
     }
 
-    /// Sets the type of PAYLOAD. Another macro of the options defines it.
+    /// Sets the type of the macro PAYLOAD, which other options define.
     pub fn payload_is(mut self, word: WordType) -> Self {
         self.words.payload = word;
         self
     }
 
     /// Requests correctly rounded quotients and square roots of `float`, if the device supports
-    /// them and `element` is computed in `float`. For `double` they are always correctly rounded.
+    /// them and `element` is computed in `float`. Quotients and square roots of `double` are always
+    /// correctly rounded.
     pub fn exact_division(mut self, info: &DeviceInfo, element: ElementType) -> Self {
         if info.exact_division && element.arithmetic() == ElementType::F32 {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
@@ -113,12 +114,10 @@ impl Options {
     }
 
     /// Like [`Options::element`], with the operations of a semiring: ADD, MULTIPLY, IDENTITY and
-    /// EMPTY of `cl/common.cl`.
-    ///
-    /// In OpenCL C a signed sum that overflows is undefined. So if elements are added, `i32` is
-    /// computed as `uint`: modulo 2^32 the sums and products have the same bits.
+    /// EMPTY of `cl/common.cl`. `i32` is computed as `uint` where [`Semiring::adds_unsigned`] says
+    /// so.
     pub fn element_in(self, element: ElementType, semiring: Semiring) -> Self {
-        self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
+        self.algebra(element, semiring, semiring.adds_unsigned(element))
     }
 
     /// Adds only the macro ARITHMETIC. With `wraps`, `i32` is computed as `uint`.
@@ -129,36 +128,47 @@ impl Options {
     }
 
     /// Adds the type and the conversion of a matrix's values: VALUE and LOAD_VALUE of
-    /// `cl/common.cl`. They are for kernels in which vectors may have another element type.
+    /// `cl/common.cl`. These macros are for kernels in which vectors may have another element type
+    /// than the matrix.
     pub fn value(self, element: ElementType) -> Self {
         self.valued(element, false)
     }
 
     /// Like [`Options::value`], for sums in a semiring.
     pub fn value_in(self, element: ElementType, semiring: Semiring) -> Self {
-        self.valued(element, element == ElementType::I32 && semiring.adds())
+        self.valued(element, semiring.adds_unsigned(element))
     }
 
     fn valued(mut self, element: ElementType, wraps: bool) -> Self {
         self.words.value = element.word();
         self.words.wraps |= wraps;
         let name = if wraps { unsigned(element.word()) } else { element.word().name() };
-        self.define("VALUE", name).define("VALUE_IS_HALF", u8::from(element == ElementType::F16))
+        self.define("VALUE", name).define("VALUE_IS_HALF", is_half_or_byte(element)[0])
     }
 
     fn algebra(mut self, element: ElementType, semiring: Semiring, wraps: bool) -> Self {
         let (word, arithmetic) = (element.word(), element.arithmetic().word());
         (self.words.element, self.words.arithmetic, self.words.wraps) = (word, arithmetic, wraps);
         let [word, arithmetic] = [word, arithmetic].map(|word| self.words.declared(word));
-        let text = Text::of(element, semiring);
+        let (text, [is_half, is_byte]) = (Text::of(element, semiring), is_half_or_byte(element));
         self.define("ELEMENT", word)
             .define("ARITHMETIC", arithmetic)
-            .define("ELEMENT_IS_HALF", u8::from(element == ElementType::F16))
-            .define("ELEMENT_IS_BYTE", u8::from(element == ElementType::U8))
+            .define("ELEMENT_IS_HALF", is_half)
+            .define("ELEMENT_IS_BYTE", is_byte)
             .define("ADD(x, y)", text.add)
             .define("MULTIPLY(x, y)", text.multiply)
             .define("IDENTITY", text.identity)
             .define("EMPTY", text.empty)
+    }
+}
+
+/// Whether elements are stored as halves, and whether they are stored as bytes. Loads widen halves
+/// and bytes.
+fn is_half_or_byte(element: ElementType) -> [u8; 2] {
+    match element {
+        ElementType::F16 => [1, 0],
+        ElementType::U8 => [0, 1],
+        ElementType::F64 | ElementType::F32 | ElementType::U32 | ElementType::I32 => [0, 0],
     }
 }
 

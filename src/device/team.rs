@@ -27,12 +27,12 @@ impl Teams {
     pub const SIZE: usize = 32;
     /// Maximum number of work-items in a large team, if the device allows work-groups of this size.
     const LARGEST: usize = 256;
-    /// Teams that are whole work-groups. They run on any device.
+    /// Teams that are whole work-groups, which any device can run.
     #[cfg(test)]
     pub const PORTABLE: Self =
         Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, largest: Self::LARGEST, most: 1 };
 
-    /// The teams of a device; `None` if its work-groups are too small.
+    /// The teams of a device, or `None` if its work-groups are too small.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
         let warps = info.has_warp_instructions() && info.numbers::<TeamNumbers>().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
@@ -54,7 +54,8 @@ impl Teams {
         Self { size, most: if size > Self::SIZE { 1 } else { self.most }, ..self }
     }
 
-    /// Whether a team exchanges words by warp instructions. Otherwise it is a whole work-group.
+    /// Whether a team exchanges words by warp instructions. A team that does not is a whole
+    /// work-group.
     pub fn are_warps(self) -> bool {
         self.warps
     }
@@ -91,9 +92,9 @@ impl Teams {
     }
 }
 
-/// Whether a device keeps arrays in registers if the loops over them are unrolled. GPUs do. PoCL
-/// does not, because it splits kernels at barriers, even if it presents the CPU as another kind of
-/// device.
+/// Whether a device keeps arrays in registers if the loops over them are unrolled. GPUs keep arrays
+/// of unrolled loops in registers. PoCL does not, because it splits kernels at barriers; its
+/// platform name decides, because PoCL may present the CPU as another kind of device.
 fn unrolls(info: &DeviceInfo) -> bool {
     info.kind == DeviceKind::Gpu && info.platform != "Portable Computing Language"
 }
@@ -161,7 +162,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         value: In<u32>, chosen: In<u32>, passed: InOut<u32>, words: InOut<u32>
     } }
 
-    /// The words of item `lane` of a team that the test kernel should write.
+    /// The words that the test kernel should write for item `lane` of a team.
     fn expected(value: &[u32], chosen: &[u32], lane: usize) -> Vec<u32> {
         let size = value.len();
         let sum = |items: &[u32]| items.iter().fold(0, |sum: u32, v| sum.wrapping_add(*v));
@@ -188,8 +189,8 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         words
     }
 
-    /// Tests portable teams, several teams in a work-group if the device's teams are warps, and
-    /// large teams of both kinds.
+    /// Tests teams that use local memory, several teams in a work-group if the device's teams are
+    /// warps, and large teams of both kinds.
     #[test]
     fn small_teams_exchange_what_plain_loops_do() -> Result<()> {
         const ITEMS: usize = 768;

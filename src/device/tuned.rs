@@ -8,14 +8,14 @@ use crate::{
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Number of work-items in a work-group whose items each process one entry, line or row of a block.
-/// It corresponds to two warps or one wavefront. In checks of patterns larger groups were equally
-/// fast or slower.
+/// 64 items are two warps or one wavefront. In kernels that check patterns, groups of more than 64
+/// items were not faster than groups of 64.
 const ELEMENTWISE: usize = 64;
 
 /// Work-items of a work-group in which each item processes one element of a matrix's blocks.
 const VALUES: usize = 256;
 
-/// Number of work-items in a work-group that processes elements of vectors. Groups of this size
+/// Number of work-items in a work-group that processes elements of vectors. Groups of 128 items
 /// fill any device that allows them.
 const VECTOR: usize = 128;
 
@@ -38,7 +38,8 @@ impl DeviceInfo {
     }
 
     /// Returns this device with the numbers and costs of the text of a tuning file; numbers that
-    /// the file does not contain stay. A device that is opened with the result uses these numbers.
+    /// the file does not contain stay. A device that is opened with the result uses the numbers of
+    /// the tuning file.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `text` is not a tuning file, or if no kernel
@@ -49,9 +50,9 @@ impl DeviceInfo {
         Ok(Self { tuning: Arc::new(tuning), ..self.clone() })
     }
 
-    /// The work-group size for items that each process one entry, line or row of a block, if no
-    /// size is better than others. Kernels that make or check patterns use it, and so do small
-    /// kernels.
+    /// The work-group size for items that each process one entry, line or row of a block. Small
+    /// kernels and kernels that make or check patterns use this size, because no other size is
+    /// faster for them.
     pub(crate) fn elementwise_group(&self) -> usize {
         self.limited(ELEMENTWISE)
     }
@@ -66,8 +67,8 @@ impl DeviceInfo {
         self.limited(VECTOR)
     }
 
-    /// The preferred work-group size, or the largest power of two that the device allows if this is
-    /// smaller.
+    /// The preferred work-group size, or the largest power of two that the device allows if the
+    /// device does not allow the preferred size.
     pub(crate) fn limited(&self, preferred: usize) -> usize {
         preferred.min(1 << self.max_group_size.max(1).ilog2())
     }
@@ -106,7 +107,7 @@ mod tests {
             others.map(|(name, value)| (*name, *value)).collect::<Vec<_>>()
         };
         assert_eq!(other(&before), other(&after));
-        // The file's number is allowed together with the number of the table.
+        // The tuning file's number is allowed together with the table's number of the same stage.
         let scan = tuned.with_file(r#"{"gpu": {"scan_items": 1000}}"#)?;
         let refused = scan.with_file(r#"{"gpu": {"scan_group_size": 512}}"#).unwrap_err().to_string();
         assert!(refused.contains("scan_group_size is 512, not a power of two from 1 to 262 if"), "{refused}");

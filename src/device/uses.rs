@@ -1,17 +1,17 @@
-//! Finds the first uses of memory and kernels. A driver may allocate memory at the first command
-//! that uses it, and load a kernel at its first launch. Such a command may fail for lack of memory,
-//! so it gets an event.
+//! Finds the first command that uses some memory or a kernel. A driver may allocate memory at the
+//! first command that uses it, and load a kernel at its first launch. The first command that uses
+//! memory or a kernel may fail for lack of memory, so it gets an event.
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Whether the device has accepted a command that uses some memory or a kernel. If the device
-/// failed after that use, the use does not count, because that command may have failed.
+/// Whether the device has accepted a command that uses some memory or a kernel. A use does not
+/// count if the device failed after it, because the command that made the use may have failed.
 #[derive(Debug, Default)]
 pub(super) struct FirstUse {
     /// 0 before the first use, then 1 plus the number of failures that the device had forgotten at
-    /// that time.
+    /// the first use.
     since: AtomicU64,
 }
 
@@ -49,7 +49,7 @@ impl Uses {
         self.bytes
     }
 
-    /// Whether the command is the first to use one of its parts.
+    /// Whether the command is the first to use its kernel or some of its memory.
     pub(super) fn is_first(&self) -> bool {
         !self.first.is_empty()
     }

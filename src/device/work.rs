@@ -28,9 +28,9 @@ use std::{
 pub use times::StageTime;
 use times::{StageRecord, TimedEvent};
 
-/// Allocates, launches, copies and reads back for one product, and records its peak memory and the
-/// events of its stages. It belongs to one thread. Threads that share a device have one `Work`
-/// each.
+/// Allocates memory, launches kernels, copies and reads back for one product, and records the
+/// product's peak memory and the events of its stages. A `Work` belongs to one thread. Threads that
+/// share a device have one `Work` each.
 pub(crate) struct Work {
     device: Device,
     queue: Arc<Queue>,
@@ -70,7 +70,7 @@ impl Work {
 
     /// Like [`Work::new`], but records the times of commands. On some devices each command then
     /// takes slightly longer. The commands run after all commands that the device's first queue has
-    /// accepted so far, and before those that it accepts after this work.
+    /// accepted so far, and before the commands that this queue accepts after this work.
     ///
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses a queue that keeps times.
@@ -124,7 +124,8 @@ impl Work {
         &self.queue
     }
 
-    /// Makes the following commands run after those that the queue of `other` has accepted so far.
+    /// Makes the following commands of this work run after all commands that the queue of `other`
+    /// has accepted so far.
     pub fn follow(&self, other: &Work) {
         self.queue.follow(self.queue.commands().last_of(1 << other.queue.number()));
     }
@@ -149,7 +150,7 @@ impl Work {
         Budget { meter: &self.meter, limit: self.limit }
     }
 
-    /// Counts memory that the work uses but did not allocate: its operands.
+    /// Counts the memory of operands, which the work uses but did not allocate.
     pub fn count_operand(&self, bytes: u64) {
         self.device.inner.pool.count(bytes, self.budget());
     }
@@ -171,7 +172,7 @@ impl Work {
         self.meter.peak()
     }
 
-    /// Starts a stage. The next launches count towards it.
+    /// Starts a stage. The next launches count towards this stage.
     pub fn stage(&self, stage: &'static str) {
         self.record.borrow_mut().stage = stage;
     }
@@ -242,15 +243,15 @@ impl Work {
     }
 
     /// Enqueues a command. A driver that allocates on first use may have no memory left for the
-    /// command's buffers. In this case the pool returns all memory that it keeps, and the command
-    /// is tried once more.
+    /// command's buffers. If a command fails for lack of memory, the pool returns all memory that
+    /// it keeps, and the command is tried once more.
     pub(super) fn enqueue(&self, call: &'static str, uses: &Uses, command: &mut Command<'_>) -> Result<()> {
         let Device { inner } = &self.device;
         let mut taken = self.queue.enqueue(call, command);
         if let Err(Error::OpenCl { code: OUT_OF_MEMORY, .. }) = taken
             && inner.pool.kept() > 0
         {
-            // Memory is free only after the commands that use it have ended.
+            // The pool can return memory only after the commands that use it have ended.
             self.queue.drain()?;
             inner.pool.trim();
             taken = self.queue.enqueue(call, command);
@@ -266,8 +267,8 @@ impl Work {
     }
 
     /// Turns the error of a command into a memory error if memory is short. A driver that allocates
-    /// on first use reports the lack of memory at a command. The code for a lack of resources may
-    /// also mean registers or a crash.
+    /// on first use reports the lack of memory at a command. OpenCL's code for a lack of resources
+    /// may also mean a lack of registers or a crash.
     fn out_of_memory(&self, error: Error, needed: u64) -> Error {
         let pool = &self.device.inner.pool;
         match error {
@@ -324,7 +325,8 @@ impl Work {
     }
 }
 
-/// The number of bytes of `len` values. Refuses sizes that would overflow when rounded up.
+/// The number of bytes of `len` values. Refuses sizes that would overflow when they are rounded up
+/// to a size class.
 pub(super) fn bytes_of(word: WordType, len: usize) -> Result<u64> {
     let limit = i64::MAX as u64 / (2 * word.bytes() as u64);
     match len as u64 {
@@ -349,9 +351,8 @@ mod tests {
 
     #[test]
     fn more_values_than_can_be_counted_are_refused() {
-        let device = test_device();
-        let work = Work::new(&device, None);
-        // Multiplication modulo 2^64 would give 16 bytes or fewer for the first four.
+        let work = Work::new(&test_device(), None);
+        // For the first four lengths, multiplication modulo 2^64 would give 16 bytes or fewer.
         for len in [(1 << 61) + 2, 1 << 61, (1 << 62) + 1, 1 << 63, usize::MAX, (1 << 59) + 1] {
             let refused = work.buffer::<f64>(len).map(drop);
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{len}: {refused:?}");

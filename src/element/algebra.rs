@@ -141,7 +141,7 @@ mod tests {
                 assert_eq!([(algebra.multiply)(i32::MIN, x), (algebra.multiply)(x, i32::MIN)], [i32::MIN; 2]);
             }
         }
-        // If +infinity and -infinity are added, there is no path.
+        // The length +infinity plus -infinity means that there is no path.
         assert_eq!([(min.multiply)(i32::MAX, i32::MIN), (min.multiply)(i32::MIN, i32::MAX)], [i32::MAX; 2]);
         assert_eq!([(max.multiply)(i32::MAX, i32::MIN), (max.multiply)(i32::MIN, i32::MAX)], [i32::MIN; 2]);
         assert_eq!((min.multiply)(i32::MAX - 2, 5), i32::MAX);

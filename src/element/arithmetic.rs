@@ -2,13 +2,14 @@
 use super::{Element, Word, values::Listed};
 use num_traits::NumAssign;
 
-/// A type in which products and sums are computed: `f64`, `f32`, `u32`, `i32`. It has the
+/// A type in which products and sums are computed: `f64`, `f32`, `u32`, `i32`. The type has the
 /// operations of a ring, and an order. Code that needs roots, magnitudes or inverses requires a
 /// [`Field`](super::Field).
 pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign {
     /// Zero, which is +0.0 for floats.
     const ZERO: Self;
-    /// The zero that changes no bit of a number to which it is added. It is -0.0 for floats.
+    /// The zero that can be added to any number without a change of a bit. For floats this zero is
+    /// -0.0.
     const NEUTRAL: Self;
     /// The lowest number: -infinity for floats.
     const LOWEST: Self;
@@ -32,7 +33,7 @@ pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign 
 }
 
 /// An element type for the lengths of a graph's edges: `f64`, `f32`, `u32`, `i32`. Infinity is the
-/// length of a missing path. For integers it is the largest number of the type: see
+/// length of a missing path. For integers infinity is the largest number of the type: see
 /// [`Semiring`](super::Semiring).
 pub trait Length: Element<Arithmetic = Self> + Arithmetic {}
 

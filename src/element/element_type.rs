@@ -1,6 +1,6 @@
 //! Element types known at run time.
 use super::Element;
-use crate::{Error, Result};
+use crate::{Error, Result, named::named};
 use half::f16;
 
 /// The type of an [`Element`](crate::Element), known at run time, for code that is compiled once
@@ -67,7 +67,7 @@ impl ElementType {
 
     /// Whether elements are real numbers, see [`Field`](super::Field).
     pub const fn is_real(self) -> bool {
-        matches!(self, Self::F64 | Self::F32 | Self::F16)
+        !self.is_integer()
     }
 
     /// Refuses integer types. `what` is a plural for the message: "norms are of real numbers".
@@ -102,11 +102,11 @@ impl ElementType {
     pub const fn storage_roundoff(self) -> f64 {
         match self {
             Self::F16 => f16::STORAGE_ROUNDOFF,
-            _ => 0.0,
+            Self::F64 | Self::F32 | Self::U32 | Self::I32 | Self::U8 => 0.0,
         }
     }
 
-    /// Whether the type can represent `number`. Integer types represent the whole numbers of their
+    /// Whether the type can represent `number`. An integer type represents the whole numbers of its
     /// range, except that the ends of the range stand for infinities.
     pub fn has(self, number: f64) -> bool {
         !self.is_integer() || self.nearest(number) == number || number.is_infinite()
@@ -125,8 +125,4 @@ impl ElementType {
     }
 }
 
-impl std::fmt::Display for ElementType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(ElementType);

@@ -42,7 +42,7 @@ pub unsafe trait Word: bytemuck::Pod + Send + Sync {
     const CL_NAME: &'static str;
 }
 
-// SAFETY: OpenCL C 1.2, section 6.1.1, fixes the width of these types.
+// SAFETY: OpenCL C 1.2, section 6.1.1, fixes the width of the scalar types.
 unsafe impl Word for u32 {
     const CL_NAME: &'static str = "uint";
 }
@@ -70,8 +70,8 @@ unsafe impl Word for f32 {
 unsafe impl Word for f64 {
     const CL_NAME: &'static str = "double";
 }
-// SAFETY: `half` is IEEE 754 binary16, like `half::f16`. Pointers to it are part of OpenCL C 1.0
-// without extensions.
+// SAFETY: `half` is IEEE 754 binary16, like `half::f16`. Pointers to `half` are part of OpenCL C
+// 1.0 without extensions.
 unsafe impl Word for f16 {
     const CL_NAME: &'static str = "half";
 }
@@ -92,8 +92,8 @@ unsafe impl Word for OperandPair {
     const CL_NAME: &'static str = "uint2";
 }
 
-/// The start of a chunk: consecutive products of a long column of C. The column's products are in
-/// the order of rows.
+/// The start of a chunk. A chunk is consecutive products of a long column of C, whose products are
+/// in the order of rows.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Cut {
@@ -156,7 +156,7 @@ pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::De
     const ARITHMETIC_ROUNDOFF: f64;
     /// Unit round-off of storing a result; 0 if results are stored in the arithmetic type.
     const STORAGE_ROUNDOFF: f64;
-    /// Whether elements are truth values. Their only algebra is [`Semiring::OrAnd`].
+    /// Whether elements are truth values. The only algebra of truth values is [`Semiring::OrAnd`].
     const TRUTH: bool = false;
     /// Converts to the arithmetic type, exactly.
     fn widen(self) -> Self::Arithmetic;
@@ -170,7 +170,7 @@ pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::De
 }
 
 /// An [`Element`] that is a real number: `f64`, `f32`, `half::f16`. Norms, dot products, scalings
-/// and thresholds are computed for these types only.
+/// and thresholds are computed for floating-point types only.
 pub trait Field: Element<Arithmetic: RealField> {}
 
 impl<T: Element<Arithmetic: RealField>> Field for T {}
@@ -183,7 +183,8 @@ impl<T: Field> FieldOrAny for T {}
 
 impl FieldOrAny for Any {}
 
-/// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers require it.
+/// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers require `f64` or
+/// `f32`.
 pub trait Real: Field<Arithmetic = Self> + RealField + Copy {}
 
 impl<T: Field<Arithmetic = T> + RealField + Copy> Real for T {}
@@ -253,9 +254,10 @@ impl Element for f16 {
     }
     #[inline]
     fn from_f64(value: f64) -> Self {
-        // The conversion goes through an f32 that is rounded to odd, which keeps the information
-        // that the second rounding needs (Boldo and Melquiond 2008). On some processors the
-        // conversion in the crate `half` rounds to nearest twice.
+        // An `f64` is first converted to an `f32` that is rounded to odd, which keeps the
+        // information that the rounding to `f16` needs (Boldo and Melquiond 2008). On some
+        // processors the crate `half` instead rounds to nearest both times, which can give a wrong
+        // result.
         let nearest = value as f32;
         let inexact = f64::from(nearest) != value && !value.is_nan();
         let toward_zero = nearest.to_bits() - u32::from(f64::from(nearest).abs() > value.abs());
@@ -286,13 +288,14 @@ mod tests {
     #[test]
     fn doubles_become_halves_by_one_rounding() {
         let half = |x: f64| <f16 as Element>::from_f64(x).to_bits();
-        // 1 + 2^-11 is a tie between 1 and 1 + 2^-10. The numbers just above and just below it are
-        // equal in f32, but must round in different directions.
+        // 1 + 2^-11 is a tie between 1 and 1 + 2^-10. The `f64` numbers just above and just below
+        // the tie are equal in `f32`, but must round to different `f16`.
         let (one, tie) = (half(1.0), 1.0 + 2f64.powi(-11));
         assert_eq!([half(tie), half(tie + 2f64.powi(-40)), half(tie - 2f64.powi(-40))], [one, one + 1, one]);
         assert_eq!(half(-(tie + 2f64.powi(-40))), (one + 1) | 0x8000);
         assert_eq!([half(65519.9), half(65520.0), half(1e300), half(f64::INFINITY)], [0x7bff, 0x7c00, 0x7c00, 0x7c00]);
-        // Half of the smallest subnormal number is a tie with 0. A slightly larger number is not.
+        // Half of the smallest subnormal `f16` is a tie between it and 0. A slightly larger number
+        // is no tie.
         assert_eq!([half(2f64.powi(-25)), half(2f64.powi(-25) + 2f64.powi(-60)), half(-0.0)], [0, 1, 0x8000]);
         assert!(f16::from_bits(half(f64::NAN)).is_nan());
         for bits in (0..0x7c00).step_by(7) {

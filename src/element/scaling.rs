@@ -1,8 +1,8 @@
 //! The factors alpha and beta of C = alpha·(...) + beta·C.
 use super::{ElementType, Number};
 
-/// The factors alpha and beta of C = alpha·A·B + beta·C. If beta is 0, C is not read. The factors
-/// belong to plus-times; for other algebras see [`Semiring`](crate::Semiring).
+/// The factors alpha and beta of C = alpha·A·B + beta·C. If beta is 0, C is not read. Alpha and
+/// beta are free in plus-times only; for other algebras see [`Semiring`](crate::Semiring).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scaling {
     pub alpha: Number,

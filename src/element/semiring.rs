@@ -1,6 +1,6 @@
 //! Semirings: the algebras of sums and products, by name.
 use super::{Element, ElementType};
-use crate::{Error, Result};
+use crate::{Error, Result, named::named};
 
 /// An algebra of sums and products. C = A·B and y = A·x use its operations instead of + and ·.
 ///
@@ -19,19 +19,19 @@ use crate::{Error, Result};
 /// `f16`, `u32` and `i32`; `u8` supports `or-and` only.
 ///
 /// **Integers.** Sums wrap around at 2^32, and products of plus-times wrap too. In min-plus and
-/// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity.
-/// Infinite values stay infinite, whatever is added, and finite sums saturate at them. The sum of
-/// +infinity and -infinity is the value of an entry without products. `u32` has no -infinity: an
-/// entry of max-plus or max-min without products is 0.
+/// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity. An
+/// infinite value stays infinite, whatever is added to it, and a finite sum that leaves the range
+/// becomes infinite. The sum of +infinity and -infinity is the value of an entry without products.
+/// `u32` has no -infinity: an entry of max-plus or max-min without products is 0.
 ///
 /// **NaN and zeros.** NaN counts as both the smaller and the larger of two numbers, so it remains
 /// in a sum to the end. -0.0 and 0.0 are equal; if two numbers are equal, the sum is the later one.
 /// In or-and NaN is not 0. The device and the [reference](crate::reference) follow the same rules
 /// in the same order, so their bits are equal, except for the bits of a NaN.
 ///
-/// **Blocks.** Every element of a block is an entry, even if its value is 0. So if a matrix of
-/// scalars is [cut](crate::Csc::to_blocks) into blocks that are not full, its products remain the
-/// same only in plus-times and or-and.
+/// **Blocks.** Every element of a block is an entry, even if its value is 0. If a matrix of scalars
+/// is [cut](crate::Csc::to_blocks) into blocks, elements without an entry become zeros. The
+/// products of the matrix then remain the same only in plus-times and or-and.
 ///
 /// The factors alpha and beta of an [`Accum`](crate::plan::Accum) belong to plus-times. In other
 /// algebras alpha must be 1, and beta must be 0 to replace the old contents or 1 to add to them.
@@ -100,6 +100,13 @@ impl Semiring {
         matches!(self, Self::PlusTimes | Self::PlusFirst | Self::PlusSecond | Self::PlusPair)
     }
 
+    /// Whether kernels compute the sums of elements of this type in its unsigned type. In OpenCL C
+    /// a signed sum that overflows is undefined. Modulo 2^32 unsigned sums and products have the
+    /// same bits.
+    pub(crate) fn adds_unsigned(self, element: ElementType) -> bool {
+        self.adds() && element.has_signed_sums()
+    }
+
     /// The algebra in which the factors of every product are swapped.
     pub(crate) fn mirrored(self) -> Self {
         match self {
@@ -122,13 +129,13 @@ impl Semiring {
     /// # Errors
     /// See [`Semiring::check`].
     pub fn check_type(self, element: ElementType) -> Result<()> {
-        match self == Self::OrAnd || element != ElementType::U8 {
+        match self == Self::OrAnd || !element.is_truth() {
             true => Ok(()),
-            false => Err(Error::Argument(format!("elements of {element} have or-and alone, not {self}"))),
+            false => Err(Error::Argument(format!("elements of {element} support or-and only, not {self}"))),
         }
     }
 
-    /// Refuses weights between two products in an algebra other than plus-times.
+    /// Refuses a weighted product in an algebra other than plus-times.
     pub(crate) fn check_weights(self) -> Result<()> {
         match self {
             Self::PlusTimes => Ok(()),
@@ -149,18 +156,4 @@ impl Semiring {
     }
 }
 
-impl std::fmt::Display for Semiring {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Semiring {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|semiring| semiring.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|semiring| semiring.name()).collect();
-            Error::Argument(format!("no semiring \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
+named!(Semiring, "semiring", Semiring::ALL);

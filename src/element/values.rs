@@ -39,7 +39,7 @@ pub enum AnySlice<'a> {
     U8(&'a [u8]),
 }
 
-/// An element type that has a variant in [`AnyValues`].
+/// A Rust type of numbers that has a variant in [`AnyValues`].
 pub trait Listed: Sized {
     fn any(values: Vec<Self>) -> AnyValues;
     fn any_slice(values: &[Self]) -> AnySlice<'_>;
@@ -76,8 +76,8 @@ macro_rules! with_values {
     };
 }
 
-/// Applies a function that only moves numbers and returns values of the same type. It is compiled
-/// once for each size of a number: 1, 2, 4 and 8 bytes.
+/// Applies a function that only moves numbers and returns values of the same type. The function is
+/// compiled once for each size of a number: 1, 2, 4 and 8 bytes.
 macro_rules! move_values {
     ($any:expr, $bits:ident => $moved:expr) => {
         match $any {
@@ -103,8 +103,8 @@ macro_rules! move_values {
     };
 }
 
-/// Evaluates an expression with a name for the element type, if it is one of these types. The
-/// expression is compiled once for each type.
+/// Evaluates an expression in which a name stands for the element type, if that type is one of the
+/// listed types. The expression is compiled once for each listed type.
 macro_rules! with_type_of {
     ($element:expr, $name:ident => $result:expr, $($of:ident: $type:ty),+ $(; $others:pat => $other:expr)?) => {
         match $element {
@@ -212,7 +212,8 @@ impl AnyValues {
         self.borrow().bytes()
     }
 
-    /// Converts the numbers to another type. Each is rounded to nearest: see [`Element::from_f64`].
+    /// Converts the numbers to another type. Each number is rounded to nearest: see
+    /// [`Element::from_f64`].
     pub fn cast(&self, element: ElementType) -> Self {
         self.borrow().cast(element)
     }
@@ -319,7 +320,8 @@ impl<'a> AnySlice<'a> {
         with_values!(Self, self, values => bytemuck::cast_slice(values))
     }
 
-    /// Converts the numbers to another type. Each is rounded to nearest: see [`Element::from_f64`].
+    /// Converts the numbers to another type. Each number is rounded to nearest: see
+    /// [`Element::from_f64`].
     pub(crate) fn cast(self, to: ElementType) -> AnyValues {
         let numbers = (0..self.len()).map(|at| self.number(at));
         with_type!(to, T => T::any(numbers.map(<T as Element>::from_f64).collect()))

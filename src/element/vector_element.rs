@@ -2,12 +2,12 @@
 use super::Element;
 use half::f16;
 
-/// An element type of vectors with which a matrix of `T` may be multiplied. It is `T` itself, or a
-/// type whose arithmetic represents every `T` exactly: `f64` vectors for matrices of `f32` and
-/// `f16`, and `f32` vectors for matrices of `f16`. Sums and products are computed in the arithmetic
-/// type of the vectors.
+/// An element type of vectors with which a matrix of `T` may be multiplied. The type of the vectors
+/// is `T` itself, or a type whose arithmetic represents every `T` exactly: a matrix of `f32` may be
+/// multiplied with vectors of `f64`, and a matrix of `f16` with vectors of `f64` or `f32`. Sums and
+/// products are computed in the arithmetic type of the vectors.
 ///
-/// The trait is implemented for these pairs only.
+/// The trait is implemented only for pairs of types that can be multiplied in this way.
 pub trait VectorElement<T: Element>: Element {
     /// Converts a matrix's value exactly to the type in which it is multiplied.
     fn take(value: T) -> Self::Arithmetic;

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 /// `f64`.
 pub(crate) trait Widened: Arithmetic {
     /// Converts values to this type. Returns `None` if this type cannot represent every number of
-    /// their element type.
+    /// the values' element type.
     fn widened(values: AnySlice<'_>) -> Option<Cow<'_, [Self]>>;
-    /// Converts sums to an element type. Each is rounded to nearest.
+    /// Converts sums to an element type. Each sum is rounded to nearest.
     fn narrowed(sums: Vec<Self>, element: ElementType) -> AnyValues;
 }
 
@@ -40,7 +40,8 @@ impl Widened for f32 {
     fn narrowed(sums: Vec<Self>, element: ElementType) -> AnyValues {
         match element {
             ElementType::F16 => AnyValues::F16(sums.into_iter().map(f16::from_f32).collect()),
-            _ => AnyValues::F32(sums),
+            ElementType::F32 => AnyValues::F32(sums),
+            ElementType::F64 | ElementType::U32 | ElementType::I32 | ElementType::U8 => not_of(element, "f32"),
         }
     }
 }
@@ -57,7 +58,8 @@ impl Widened for u32 {
     fn narrowed(sums: Vec<Self>, element: ElementType) -> AnyValues {
         match element {
             ElementType::U8 => AnyValues::U8(sums.into_iter().map(|sum| sum as u8).collect()),
-            _ => AnyValues::U32(sums),
+            ElementType::U32 => AnyValues::U32(sums),
+            ElementType::F64 | ElementType::F32 | ElementType::F16 | ElementType::I32 => not_of(element, "u32"),
         }
     }
 }
@@ -73,4 +75,8 @@ impl Widened for i32 {
     fn narrowed(sums: Vec<Self>, _: ElementType) -> AnyValues {
         AnyValues::I32(sums)
     }
+}
+
+fn not_of(element: ElementType, sums: &str) -> ! {
+    unreachable!("{sums} is not the type of the sums of {element}")
 }

@@ -96,13 +96,32 @@ impl ElementType {
         match self {
             Self::F16 => Self::F32,
             Self::U8 => Self::U32,
-            own => own,
+            Self::F64 | Self::F32 | Self::U32 | Self::I32 => self,
         }
     }
 
     /// Whether the type is an integer type.
     pub const fn is_integer(self) -> bool {
-        matches!(self, Self::U32 | Self::I32 | Self::U8)
+        match self {
+            Self::U32 | Self::I32 | Self::U8 => true,
+            Self::F64 | Self::F32 | Self::F16 => false,
+        }
+    }
+
+    /// Whether sums and products are signed integers.
+    pub(crate) const fn has_signed_sums(self) -> bool {
+        match self.arithmetic() {
+            Self::I32 => true,
+            Self::F64 | Self::F32 | Self::F16 | Self::U32 | Self::U8 => false,
+        }
+    }
+
+    /// See [`Element::TRUTH`](crate::Element::TRUTH).
+    pub(crate) const fn is_truth(self) -> bool {
+        match self {
+            Self::U8 => true,
+            Self::F64 | Self::F32 | Self::F16 | Self::U32 | Self::I32 => false,
+        }
     }
 
     /// The lowest number that a sum can be: -infinity for floats.
@@ -141,6 +160,9 @@ mod tests {
         }
         assert_eq!(align_of::<T>(), size_of::<T>());
         assert_eq!(T::TYPE.is_integer(), T::ARITHMETIC_ROUNDOFF == 0.0);
+        assert_eq!(T::TYPE.is_truth(), T::TRUTH, "{}", T::NAME);
+        let lowest_is_negative = T::Arithmetic::LOWEST < T::Arithmetic::ZERO;
+        assert_eq!(T::TYPE.has_signed_sums(), T::TYPE.is_integer() && lowest_is_negative, "{}", T::NAME);
         let highest = T::Arithmetic::HIGHEST;
         assert_eq!(Number::of(T::Arithmetic::LOWEST), Number::nearest(T::TYPE, T::TYPE.lowest()));
         assert_eq!(Number::of(highest), Number::nearest(T::TYPE, f64::INFINITY));

@@ -11,7 +11,8 @@ pub struct PatternMismatch {
     pub difference: PatternDifference,
 }
 
-/// The first difference that was found. The checks are made in the order of the variants.
+/// The first difference that was found between a matrix and the pattern of a plan. The checks are
+/// made in the order of the variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternDifference {
@@ -29,8 +30,9 @@ pub enum PatternDifference {
         /// Size of the plan's pattern.
         expected: PatternSize,
     },
-    /// Only one of the patterns has an entry (block) at this place. It is the first such place,
-    /// column by column (row by row for row-major matrices).
+    /// Only one of the two patterns has an entry (block) at this place. No earlier place has an
+    /// entry in only one of the patterns; places are compared column by column (row by row for
+    /// row-major matrices).
     Entry {
         /// Size of both patterns.
         size: PatternSize,

@@ -38,8 +38,8 @@ impl Uniform {
     /// The matrix.
     ///
     /// # Errors
-    /// [`Error::Argument`] if a column has fewer places than `per_column`; [`Error::TooLarge`] and
-    /// [`Error::Memory`] for sizes out of range.
+    /// [`Error::Argument`] if a column has fewer places than `per_column`; [`Error::TooLarge`] for
+    /// too many rows or columns; [`Error::Memory`] if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let Uniform { per_column, shape, values, seed, .. } = *self;
         let (rows, cols) = (lines("rows", self.rows)?, lines("columns", self.cols)?);
@@ -65,9 +65,10 @@ impl Uniform {
 ///
 /// The method is R-MAT (Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*,
 /// SIAM SDM 2004) with the quadrant probabilities of Graph500, 0.57, 0.19, 0.19, 0.05. The edges
-/// are drawn in a square whose side is the smallest power of two that is at least `nodes`; an edge
-/// outside of the matrix is drawn again. An edge that is drawn twice, as often at hubs, becomes one
-/// block. Nodes are not shuffled, so hubs have low numbers.
+/// are drawn in a square whose side is the smallest power of two that is at least `nodes`. If an
+/// edge is outside of the matrix, another edge is drawn in its place. An edge that is drawn twice,
+/// which often happens at nodes with many edges, becomes one block. Nodes are not shuffled, so
+/// nodes with many edges have low numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerLaw {
     /// Rows and columns, counted in blocks.
@@ -93,8 +94,8 @@ impl PowerLaw {
     /// The matrix.
     ///
     /// # Errors
-    /// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for
-    /// sizes out of range.
+    /// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] for too many nodes;
+    /// [`Error::Memory`] if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let PowerLaw { edges, shape, values, seed, .. } = *self;
         let nodes = lines("nodes", self.nodes)?;
@@ -119,10 +120,11 @@ impl PowerLaw {
     }
 }
 
-/// Draws one edge, `column << 32 | row`. Each bit of the node numbers is a choice of a quadrant
-/// with 32 random bits.
+/// Draws one edge, `column << 32 | row`. Each bit of the node numbers is the choice of a quadrant,
+/// made with 32 random bits.
 fn edge(nodes: u32, random: &mut Random) -> u64 {
-    // The fractions 0.57, 0.57 + 0.19 and 0.57 + 0.19 + 0.19 of 2^32, rounded down.
+    // Sums of quadrant probabilities, as multiples of 2^-32: 0.57, 0.57 + 0.19 and 0.57 + 0.19 +
+    // 0.19, rounded down.
     const UPPER_LEFT: u32 = 2448131358;
     const UPPER_RIGHT: u32 = 3264175144;
     const LOWER_LEFT: u32 = 4080218931;
@@ -156,7 +158,7 @@ mod tests {
         let pattern = matrix.pattern();
         assert_eq!((pattern.nrows(), pattern.ncols(), pattern.nnz(), matrix.shape()), (50, 2000, 10000, shape(2, 3)));
         assert!((0..2000).all(|col| pattern.column(col).len() == 5));
-        // Each row has 200 entries on average, with a standard deviation of 13.
+        // Rows have 200 entries on average, with a standard deviation of 13.
         let rows = pattern.transpose().0;
         assert!((0..50).all(|row| (130..270).contains(&rows.column(row).len())));
         assert!(matrix.values().iter().all(|value| value.fract() == 0.0 && value.abs() <= 4.0));
@@ -171,8 +173,8 @@ mod tests {
         assert_eq!((pattern.nrows(), pattern.ncols()), (1000, 1000));
         assert!((5000..=8000).contains(&pattern.nnz()), "{}", pattern.nnz());
         let lengths: Vec<_> = (0..1000).map(|col| pattern.column(col).len()).collect();
-        // The mean length is about 7. A uniform graph of this size has no column above 25 and
-        // hardly any empty column.
+        // A column has about 7 entries on average. A uniform graph of this size has no column with
+        // more than 25 entries and hardly any empty column.
         assert!(*lengths.iter().max().unwrap() > 100 && lengths.iter().filter(|&&length| length == 0).count() > 50);
         assert!(matrix.values().iter().all(|value| (-1.0..1.0).contains(value)));
     }
@@ -183,8 +185,8 @@ mod tests {
             |seed| PowerLaw { nodes: 77, edges: 300, shape: shape(1, 2), seed, ..Default::default() }.matrix().unwrap();
         assert_eq!(one(3), one(3));
         assert_ne!(one(3), one(4));
-        // These values must never change, because pages, tests and reports elsewhere identify
-        // matrices by their seeds.
+        // The values generated from a seed must never change, because pages, tests and reports
+        // elsewhere identify matrices by their seeds.
         let matrix =
             Uniform { rows: 10, cols: 3, per_column: 2, values: Values::Integer, seed: 42, ..Default::default() }
                 .matrix()

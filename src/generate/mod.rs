@@ -35,8 +35,8 @@ pub enum Values {
     /// Uniform between -1 and 1.
     #[default]
     Real,
-    /// Integers from -4 to 4. Sums of their products are exact in floats as long as they are small
-    /// enough.
+    /// Integers from -4 to 4. Sums of products of these integers are exact in floats as long as the
+    /// sums are small enough.
     Integer,
 }
 
@@ -65,9 +65,9 @@ fn lines(what: &'static str, count: usize) -> Result<u32> {
     }
 }
 
-/// Refuses arrays that are filled together, unless the host has memory for all. Each array is given
-/// as a number of groups and the bytes of a group. [`room`] alone does not count arrays that are
-/// allocated but not written yet.
+/// Refuses arrays that are filled together, unless the host has memory for all of them. Each array
+/// is given as a number of groups and the bytes of a group. [`room`] alone does not count arrays
+/// that are allocated but not written yet.
 fn together(arrays: &[(u64, u64)]) -> Result<()> {
     let bytes = arrays.iter().map(|&(count, bytes)| count.saturating_mul(bytes));
     let entries = arrays.iter().map(|&(count, _)| count).max().unwrap_or(0);
@@ -95,8 +95,7 @@ mod tests {
     use super::*;
     use crate::host::memory::tests::with_available;
 
-    /// Each array would fit alone, and the large arrays are smaller than the memory requested
-    /// together.
+    /// Checks that arrays are refused together. Each array alone would fit the host's memory.
     #[test]
     fn arrays_that_fit_alone_but_not_together_are_refused() {
         let refused = |needed: u64, made: fn() -> Result<Cbc<f64>>| {

@@ -11,7 +11,7 @@ use crate::{BlockShape, Cbc, Error, Pattern, Result};
 /// do not overlap. Point c of row r has the number r * `cols` + c.
 ///
 /// # Errors
-/// [`Error::TooLarge`] and [`Error::Memory`] for sizes out of range.
+/// [`Error::TooLarge`] for too many points, [`Error::Memory`] if the host lacks the memory.
 pub fn planar(cols: usize, rows: usize, seed: u64) -> Result<Cbc<f64>> {
     let vertices = lines("vertices", cols.saturating_mul(rows))? as usize;
     let most = 6 * vertices as u64;
@@ -67,8 +67,9 @@ mod tests {
             assert_eq!((graph.pattern().ncols(), graph.nnz()), (cols * rows, edges), "{cols}x{rows}");
             let back = graph.transpose();
             assert_eq!((back.pattern(), back.values()), (graph.pattern(), graph.values()));
-            // Along the two axes, neighbours are at most 1.5 and 0.5 apart, and the ends of a
-            // diagonal at most 1.5 and 1.5. Each cell has its shorter diagonal.
+            // Neighbours are at most 1.5 apart along one axis and 0.5 along the other. The ends of
+            // a diagonal are at most 1.5 apart along each axis. Each cell of the grid is divided by
+            // the shorter of its two diagonals.
             assert!(graph.values().iter().all(|length| (0.5..1.9).contains(length)));
         }
         for (cols, rows) in [(0, 5), (0, usize::MAX), (usize::MAX, 0)] {

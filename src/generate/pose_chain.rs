@@ -34,8 +34,8 @@ impl PoseChain {
     ///
     /// # Errors
     /// [`Error::Argument`] if there are fewer pairs of poses than closures; [`Error::BlockShape`]
-    /// if `freedom` is outside 1 to 32; [`Error::TooLarge`] and [`Error::Memory`] for sizes out of
-    /// range.
+    /// if `freedom` is outside 1 to 32; [`Error::TooLarge`] for too many poses; [`Error::Memory`]
+    /// if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let PoseChain { freedom, values, .. } = *self;
         let shape = BlockShape::new(freedom, freedom)?;
@@ -47,7 +47,8 @@ impl PoseChain {
         let area = shape.area();
         let mut elements = room(pattern.nnz() as u64, area as u64 * 8)?;
         elements.resize(pattern.nnz() * area, 0.0);
-        // For each row of scalars, the sum of the magnitudes beside the diagonal.
+        // For each row of scalars, the sum of the magnitudes of all elements that are not on the
+        // diagonal.
         let mut weight = room(u64::from(poses), freedom as u64 * 8)?;
         weight.resize(poses as usize * freedom, 0.0);
         for &(from, to) in &edges {
@@ -65,7 +66,8 @@ impl PoseChain {
         for pose in 0..poses {
             let block = entry(&pattern, pose, pose) * area;
             for row in 0..freedom {
-                // The diagonal element is 1 more than the sum of the magnitudes beside it.
+                // The diagonal element is 1 more than the sum of the magnitudes of the row's other
+                // elements.
                 elements[block + row * (freedom + 1)] = weight[pose as usize * freedom + row] + 1.0;
             }
         }
@@ -105,7 +107,8 @@ impl PoseChain {
 /// later and then by the earlier pose.
 fn edges(poses: usize, closures: usize, random: &mut Random) -> Result<Vec<(u32, u32)>> {
     let poses = lines("poses", poses)?;
-    // The pairs are at least two steps apart. They are numbered like the entries of a triangle.
+    // The poses of a pair are at least two steps apart. Pairs are numbered like the entries of a
+    // triangular matrix.
     let apart = u64::from(poses.saturating_sub(2));
     let pairs = (u128::from(apart) * (u128::from(apart) + 1) / 2) as u64;
     if closures as u64 > pairs {
@@ -143,9 +146,9 @@ fn symmetric_pattern(poses: u32, edges: &[(u32, u32)]) -> Result<Pattern> {
         row_idx[next[col as usize] as usize] = row;
         next[col as usize] += 1;
     };
-    // Each column gets its entries above the diagonal and then the diagonal. A mirror image is
-    // below the diagonal of an earlier column, after all entries that this column has so far. So
-    // each column ascends.
+    // Each column gets its entries above the diagonal, and then the diagonal. The mirror image of
+    // an entry is below the diagonal of an earlier column, after all entries that the earlier
+    // column has so far. So the rows of each column ascend.
     let mut edges = edges.iter().peekable();
     for pose in 0..poses {
         while let Some(&(from, _)) = edges.next_if(|&&(_, to)| to == pose) {
@@ -182,8 +185,8 @@ mod tests {
             for row in 0..180 {
                 let beside: f64 =
                     (0..180).filter(|&col| col != row).filter_map(|col| element(row, col)).map(f64::abs).sum();
-                // The generator adds the same magnitudes in another order. The rounding error of
-                // 180 terms is far below 1.
+                // The generator adds the same magnitudes in another order. The rounding error of a
+                // sum of 180 terms is far below 1.
                 assert!(element(row, row).unwrap() > beside);
                 assert!((0..180).all(|col| element(row, col) == element(col, row)));
             }
@@ -214,7 +217,7 @@ mod tests {
     #[test]
     fn the_ends_of_the_ranges() -> Result<()> {
         let path = |poses, closures, freedom| PoseChain { poses, closures, freedom, ..Default::default() };
-        // The last case has every pair.
+        // In the last case every pair is a closure.
         for (poses, closures, nnz) in [(0, 0, 0), (1, 0, 1), (5, 6, 25)] {
             assert_eq!(path(poses, closures, 3).matrix()?.nnz(), nnz);
         }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 /// OOPSLA 2014, with the constants of Vigna's reference code). A counter steps by the golden ratio
 /// and is mixed to 64 bits; its period is 2^64.
 ///
-/// It is small, fast and gives the same numbers everywhere. It is not suitable for secrets.
+/// The generator is small and fast, and gives the same numbers on every platform. This generator is
+/// not suitable for secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
     state: u64,
@@ -32,8 +33,8 @@ impl Random {
     }
 
     /// A normal deviate of mean 0 and variance 1. The method is Marsaglia's polar method
-    /// (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964). Only one of
-    /// its two numbers is used.
+    /// (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964). Marsaglia's
+    /// polar method makes two deviates at a time, and only one of the two is used.
     pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
@@ -57,11 +58,11 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// Draws `count` different numbers from `0..bound`, ascending, or all numbers if there are
-    /// fewer.
+    /// Draws `count` different numbers from `0..bound`, ascending, or all numbers if `bound` is
+    /// smaller than `count`.
     ///
-    /// The method is Floyd's (Bentley: *Programming Pearls*, CACM, September 1987). It needs
-    /// `count` draws, even if `count` is close to `bound`.
+    /// The method is Floyd's (Bentley: *Programming Pearls*, CACM, September 1987). The method
+    /// needs `count` draws, even if `count` is close to `bound`.
     pub fn distinct(&mut self, count: u64, bound: u64) -> Vec<u64> {
         let mut numbers = BTreeSet::new();
         for last in bound.saturating_sub(count)..bound {
@@ -91,7 +92,7 @@ mod tests {
         let mut random = Random::new(1);
         let mut seen = [0; 7];
         (0..7000).for_each(|_| seen[random.below(7) as usize] += 1);
-        // The mean is 1000 for each number, with a standard deviation of 29.
+        // Each number is drawn 1000 times on average, with a standard deviation of 29.
         assert!(seen.iter().all(|count| (850..1150).contains(count)), "{seen:?}");
         assert_eq!((random.below(0), random.below(1)), (0, 0));
         assert!((0..100).all(|_| random.below(u64::MAX) < u64::MAX));
@@ -120,7 +121,7 @@ mod tests {
             assert!(numbers.len() == 3 && numbers.windows(2).all(|pair| pair[0] < pair[1]));
             numbers.iter().for_each(|&number| seen[number as usize] += 1);
         }
-        // The mean is 300 for each number, with a standard deviation of 14.
+        // Each number is drawn 300 times on average, with a standard deviation of 14.
         assert!(seen.iter().all(|count| (230..370).contains(count)), "{seen:?}");
         assert_eq!(random.distinct(4, 4), [0, 1, 2, 3]);
         assert_eq!(random.distinct(9, 4), [0, 1, 2, 3]);

@@ -8,13 +8,15 @@ use std::{collections::HashMap, f64::consts::TAU};
 const MOST_DIVISIONS: u32 = 13;
 
 /// A sphere of radius 1: an icosahedron whose triangles are divided into four, `divisions` times.
-/// It has 10 · 4^`divisions` + 2 points.
+/// The mesh has 10 · 4^`divisions` + 2 points.
 ///
 /// # Errors
 /// [`Error::Argument`] for more than 13 divisions; [`Error::Memory`].
 pub fn sphere(divisions: u32) -> Result<Mesh> {
     if divisions > MOST_DIVISIONS {
-        return Err(Error::Argument(format!("a sphere of {divisions} divisions; {MOST_DIVISIONS} are the most")));
+        return Err(Error::Argument(format!(
+            "a sphere of {divisions} divisions; at most {MOST_DIVISIONS} are supported"
+        )));
     }
     let golden = (1.0 + 5f64.sqrt()) / 2.0;
     let count = 10 * (1u64 << (2 * divisions)) + 2;
@@ -23,7 +25,8 @@ pub fn sphere(divisions: u32) -> Result<Mesh> {
     const BYTES: u64 = 24 + 24 + 6 + 3 * 16;
     crate::host::memory::check_large(|| format!("a sphere of {count} points"), count * BYTES)?;
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (room(count, 24)?, room(2 * count, 12)?);
-    // The corners of three rectangles that are perpendicular to each other.
+    // The points of an icosahedron are the corners of three rectangles that are perpendicular to
+    // each other.
     for axis in 0..3 {
         for (one, other) in [(-1.0, -golden), (1.0, -golden), (-1.0, golden), (1.0, golden)] {
             let mut point = [0.0; 3];
@@ -83,7 +86,9 @@ fn on_sphere([x, y, z]: [f64; 3]) -> [f64; 3] {
 pub fn torus(around: usize, across: usize) -> Result<Mesh> {
     const TUBE: f64 = 0.4;
     if around < 3 || across < 3 {
-        return Err(Error::Argument(format!("a torus of {around} points around and {across} across; it takes 3")));
+        return Err(Error::Argument(format!(
+            "a torus of {around} points around and {across} across; at least 3 are required"
+        )));
     }
     let count = lines("points", around.saturating_mul(across))?.into();
     together(&[(count, 24), (2 * count, 12)])?;
@@ -112,7 +117,7 @@ pub fn torus(around: usize, across: usize) -> Result<Mesh> {
 /// [`Error::Argument`] for fewer than 2 columns or rows; [`Error::TooLarge`], [`Error::Memory`].
 pub fn terrain(cols: usize, rows: usize, seed: u64) -> Result<Mesh> {
     if cols < 2 || rows < 2 {
-        return Err(Error::Argument(format!("a terrain of {cols}x{rows} points; it takes 2x2")));
+        return Err(Error::Argument(format!("a terrain of {cols}x{rows} points; at least 2x2 are required")));
     }
     let count = lines("points", cols.saturating_mul(rows))?.into();
     together(&[(count, 24), (2 * count, 12)])?;
@@ -216,9 +221,9 @@ mod tests {
     #[test]
     fn sizes_out_of_range_are_refused() {
         let refused = |mesh: Result<Mesh>| mesh.unwrap_err().to_string();
-        assert_eq!(refused(sphere(14)), "a sphere of 14 divisions; 13 are the most");
-        assert_eq!(refused(torus(2, 9)), "a torus of 2 points around and 9 across; it takes 3");
-        assert_eq!(refused(terrain(2, 1, 1)), "a terrain of 2x1 points; it takes 2x2");
+        assert_eq!(refused(sphere(14)), "a sphere of 14 divisions; at most 13 are supported");
+        assert_eq!(refused(torus(2, 9)), "a torus of 2 points around and 9 across; at least 3 are required");
+        assert_eq!(refused(terrain(2, 1, 1)), "a terrain of 2x1 points; at least 2x2 are required");
         assert!(matches!(torus(1 << 20, 1 << 20), Err(Error::TooLarge { .. })));
     }
 }

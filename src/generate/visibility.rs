@@ -4,18 +4,19 @@ use crate::{BlockGroups, BlockShape, Cbc, Error, Pattern, Result};
 
 /// Bundle adjustments. The struct generates camera-point matrices and Jacobians.
 ///
-/// The cameras follow a path. The cameras that see a point are drawn from twice as many neighbours,
-/// so the Schur complement is banded, as for a recorded video.
+/// The cameras follow a path. The cameras that see a point are drawn from twice as many neighbours
+/// on the path. So the Schur complement is banded, like that of a recorded video.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Visibility {
     /// Number of cameras.
     pub cameras: usize,
     /// Number of points.
     pub points: usize,
-    /// Number of cameras that see each point. They are drawn from twice as many neighbours.
+    /// Number of cameras that see each point. The cameras that see a point are drawn from twice as
+    /// many neighbours on the path.
     pub views: usize,
-    /// Number of parameters of a camera by number of parameters of a point: 6x3, or 9x3 if the lens
-    /// is included.
+    /// Shape of a block: the number of parameters of a camera by the number of parameters of a
+    /// point. The shape is 6x3, or 9x3 if the lens is included.
     pub shape: BlockShape,
     /// Distribution of the elements.
     pub values: Values,
@@ -35,11 +36,12 @@ impl Visibility {
     /// The camera-point matrix W of the bundle adjustment: the off-diagonal part of its Hessian,
     /// whose product W·Wᵀ forms the Schur complement.
     ///
-    /// It has a row of blocks for each camera, a column for each point, and a block for each view.
+    /// W has a row of blocks for each camera, a column of blocks for each point, and a block for
+    /// each view.
     ///
     /// # Errors
     /// [`Error::Argument`] if there are fewer cameras than views of a point; [`Error::TooLarge`]
-    /// and [`Error::Memory`] for sizes out of range.
+    /// for too many cameras or points; [`Error::Memory`] if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let random = &mut Random::new(self.seed);
         let pattern = pattern(self.cameras, self.points, self.views, random)?;
@@ -49,8 +51,9 @@ impl Visibility {
     /// The Jacobian of the bundle adjustment, [J_camera | J_point].
     ///
     /// Each view gives a row of two residuals, in the order of the points. The row has a block for
-    /// its camera and one for its point. The rows and columns of [`shape`](Visibility::shape) are
-    /// the numbers of their parameters: for 9x3 the blocks are [2x9 | 2x3].
+    /// the view's camera and a block for its point. The sides of [`shape`](Visibility::shape) are
+    /// the numbers of parameters of a camera and of a point: for 9x3 the two blocks are 2x9 and
+    /// 2x3.
     ///
     /// [`Visibility::matrix`] has the pattern of J_cameraᵀ·J_point.
     ///
@@ -60,7 +63,8 @@ impl Visibility {
         let Visibility { cameras, points, views, shape, values, seed } = *self;
         let (of_camera, of_point) = (BlockShape::new(2, shape.rows())?, BlockShape::new(2, shape.cols())?);
         let random = &mut Random::new(seed);
-        // Each entry of this pattern is a view. Its number is the row in J.
+        // Each entry of this pattern is a view. The number of the entry is the view's row in the
+        // Jacobian.
         let seen = pattern(cameras, points, views, random)?;
         let rows = seen.nnz();
         let (by_camera, view) = seen.transpose();
@@ -109,8 +113,8 @@ mod tests {
             let cameras = pattern.column(point);
             assert!(cameras.len() == 4 && cameras[3] - cameras[0] < 8, "{cameras:?}");
         }
-        // There are 50 entries in each row on average, and fewer at the ends of the path. Every
-        // camera sees a point.
+        // A camera sees 50 points on average, and fewer at the ends of the path. Every camera sees
+        // at least one point.
         assert!((0..40).all(|camera| !pattern.transpose().0.column(camera).is_empty()));
         assert_eq!(w, seen.matrix().unwrap());
     }

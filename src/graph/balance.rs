@@ -2,11 +2,11 @@
 //! (Zaman, Nytko, Taghibakhshi, MacLachlan, Olson, West: *Generalizing Lloyd's Algorithm for Graph
 //! Clustering*, SISC 2024). Kernels: `cl/graph/balance.cl`.
 //!
-//! If a patch is given up, its vertices go to the next nearest seeds: the cost is the rise of the
-//! energy. If a patch is divided between two seeds, the gain is the fall of the energy. The paper
-//! chooses the best of all pairs of vertices as seeds. Here two vertices are found by Lloyd
-//! relaxation within the patch, which begins at its far ends. All patches are divided together, by
-//! paths that stay within patches.
+//! If a patch is given up, its vertices go to the next nearest seeds. The cost is the rise of the
+//! energy. If a patch is divided between two seeds, the gain is the fall of the energy. Zaman and
+//! others choose the best of all pairs of vertices in a patch as the two seeds. This module finds
+//! two seeds by Lloyd relaxation within the patch, which begins with two vertices at far ends of
+//! the patch. All patches are divided together, by paths that stay within patches.
 use super::{
     edges::{Edges, Entering, Graph, Lengths},
     sweeps::Sweeps,
@@ -17,7 +17,8 @@ use crate::{
 };
 
 kernel! {
-    struct InsideLengths = "inside_lengths" in "graph/edges.cl", "graph/balance.cl" {
+    in "graph/edges.cl", "graph/balance.cl":
+    struct InsideLengths = "inside_lengths" {
         ptr: In<u32>,
         idx: In<u32>,
         values: Maybe<Elem>,
@@ -26,10 +27,7 @@ kernel! {
         vertices: u32,
         stride: u32,
     }
-}
-
-kernel! {
-    struct BeginSecond = "begin_second" in "graph/edges.cl", "graph/balance.cl" {
+    struct BeginSecond = "begin_second" {
         edges: Entering,
         label: In<u32>,
         path_length: In<f64>,
@@ -41,7 +39,8 @@ kernel! {
 /// For each patch, the cost of giving it up and the gain of dividing it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Balance {
-    /// The cost of giving up each patch; infinite or NaN if vertices would be out of reach.
+    /// The cost of giving up each patch; infinite or NaN if some of its vertices would be out of
+    /// reach of all other seeds.
     pub costs: Vec<f64>,
     pub gains: Vec<f64>,
     /// The two seeds that each patch would have if it were divided.
@@ -50,11 +49,11 @@ pub(crate) struct Balance {
 
 impl Balance {
     /// Lists at most `most` sets of seeds that are worth a try. In a move one patch is given up,
-    /// and its seed moves into another patch, which is divided. In the first set the patches of
-    /// least cost have moved into the patches of greatest gain, each patch at most once, as long as
-    /// the gain is above the cost. Each further set has only one move, the best moves first. A move
-    /// whose cost is above its gain is tried, too, because the relaxation that follows may lower
-    /// the energy.
+    /// and its seed moves into another patch, which is divided. The first set results from several
+    /// moves: the patches of least cost move into the patches of greatest gain, each patch at most
+    /// once, as long as the gain is above the cost. Each further set results from a single move;
+    /// the best moves come first. A move whose cost is above its gain is listed, too, because the
+    /// relaxation that follows may lower the energy.
     pub fn moves(&self, seeds: &[u32], most: usize) -> Vec<Vec<u32>> {
         let (costs, gains) = (&self.costs, &self.gains);
         let mut given_up: Vec<usize> = (0..seeds.len()).filter(|&patch| costs[patch].is_finite()).collect();
@@ -62,7 +61,8 @@ impl Balance {
         given_up.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
         divided.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
         let paying = self.paying(&given_up, &divided);
-        // The best pairs are among the first patches of both orders.
+        // The best moves are among the first patches in the order of costs and the first patches in
+        // the order of gains.
         let pairs = given_up
             .iter()
             .take(most + 1)
@@ -74,7 +74,7 @@ impl Balance {
         moves.take(most).map(|pairs| self.moved(seeds, &pairs)).collect()
     }
 
-    /// Pairs of a patch that moves and the patch into which it moves.
+    /// Pairs of a patch that is given up and the patch into which its seed moves.
     fn paying(&self, given_up: &[usize], divided: &[usize]) -> Vec<[usize; 2]> {
         let mut taken = vec![false; self.costs.len()];
         let (mut pairs, mut to) = (Vec::new(), divided.iter().copied());

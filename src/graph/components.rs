@@ -10,27 +10,10 @@ use crate::{
 };
 
 kernel! {
-    struct OwnRoots = "own_roots" in "graph/trees.cl", "graph/components.cl" {
-        parent: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct Hook = "hook" in "graph/trees.cl", "graph/components.cl" {
-        col_ptr: In<u32>,
-        row_idx: In<u32>,
-        parent: InOut<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct Flatten = "flatten" in "graph/trees.cl", "graph/components.cl" {
-        parent: InOut<u32>,
-        root: Out<u32>,
-        vertices: u32,
-    }
+    in "graph/trees.cl", "graph/components.cl":
+    struct OwnRoots = "own_roots" { parent: Out<u32>, vertices: u32 }
+    struct Hook = "hook" { col_ptr: In<u32>, row_idx: In<u32>, parent: InOut<u32>, vertices: u32 }
+    struct Flatten = "flatten" { parent: InOut<u32>, root: Out<u32>, vertices: u32 }
 }
 
 /// See [`graph::components`](super::components()).

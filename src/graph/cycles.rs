@@ -1,22 +1,23 @@
-//! Cycles around which distances fall without end, found among the edges that lowered distances
-//! last. Sweeps on devices and the reference share this, so that they refuse the same graphs.
+//! Finds cycles around which distances fall without end, among the edges that lowered distances
+//! last. Sweeps on devices and the reference share this code, so that they refuse the same graphs.
 //!
-//! Sums are rounded. So a cycle of length 0 may lower distances for a while, and a cycle may lower
-//! no distance if its negative length is lost in rounding. A cycle is refused if rounding does not
-//! stop the fall.
+//! Sums of lengths are rounded. So a cycle of length 0 may lower distances for a while, and a cycle
+//! may lower no distance if its negative length is lost in rounding. A cycle is refused if rounding
+//! does not stop the fall.
 use crate::{Error, Result, element::ElementType};
 
-/// Cycles are first looked for after this number of sweeps, and again whenever the number has
-/// doubled. For a GPU, results are read once for several sweeps; this is a multiple of their
-/// number.
+/// The host first looks for cycles after this number of sweeps, and again whenever the number of
+/// sweeps has doubled. The host reads a GPU's results only once in several sweeps; 64 is a multiple
+/// of that number.
 const FIRST_LOOK: u64 = 64;
 
-/// A cycle is refused if distances fall in this many rounds along it. Rounding stops the fall after
-/// a few rounds, or only after the distances have passed most numbers of their type.
+/// A cycle is refused if distances fall in this many rounds along it. If rounding stops the fall,
+/// it stops it after a few rounds, or only after the distances have passed most numbers of their
+/// type.
 const ROUNDS: usize = 64;
 
-/// The number of sweeps for each vertex in which distances may fall. Rounding may lower distances
-/// around several cycles in turn, although around none of them alone.
+/// Distances may fall in at most this number of sweeps for each vertex of the graph. Rounding may
+/// lower distances around several cycles in turn, although it lowers them around no single cycle.
 const MOST_SWEEPS: u64 = 4;
 
 /// Marks a vertex whose distance no edge has lowered.
@@ -26,7 +27,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct LastEdges<'a> {
     /// The type in which distances are computed.
     pub element: ElementType,
-    /// The vertex at which that edge begins; [`NONE`] if no edge lowered the distance.
+    /// For each vertex, the vertex at which the edge begins that lowered its distance last;
+    /// [`NONE`] if no edge lowered it.
     pub from: &'a [u32],
     pub length: &'a [f64],
     pub distance: &'a [f64],
@@ -39,7 +41,7 @@ pub(crate) fn is_time_to_look(sweeps: u64) -> bool {
 
 impl LastEdges<'_> {
     /// Refuses cycles around which distances fall without end. `falling` is the number of sweeps,
-    /// if the last one has lowered a distance.
+    /// if the last sweep has lowered a distance.
     ///
     /// # Errors
     /// [`Error::NegativeCycle`] for the first cycle found from the vertices in their order; if
@@ -47,7 +49,7 @@ impl LastEdges<'_> {
     pub fn check(&self, falling: Option<u64>) -> Result<()> {
         let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to]));
         let measured: Vec<_> = cycles(self.from).into_iter().map(|cycle| (length(&cycle), cycle)).collect();
-        // After n sweeps over a graph of n vertices only cycles lower distances.
+        // After as many sweeps as the graph has vertices, only cycles lower distances.
         let overdue = falling.is_some_and(|sweeps| sweeps >= MOST_SWEEPS * self.from.len() as u64);
         let shortest = || measured.iter().filter(|_| overdue).min_by(|(a, _), (b, _)| a.total_cmp(b));
         let found = measured.iter().find(|(length, cycle)| self.falls_without_end(cycle, *length < 0.0));
@@ -74,7 +76,7 @@ impl LastEdges<'_> {
             fell
         };
         let falls = (0..ROUNDS).all(|_| once_around());
-        // The lowest number of the type stops a fall, too.
+        // A fall also stops at the lowest number of the type.
         falls || (negative && distance.contains(&self.element.lowest()))
     }
 }
@@ -83,7 +85,7 @@ impl LastEdges<'_> {
 /// are listed in the order of its edges.
 pub(super) fn cycles(from: &[u32]) -> Vec<Vec<usize>> {
     let mut cycles = Vec::new();
-    // For each vertex, the walk that reached it first.
+    // For each vertex, the number of the walk that reached the vertex first.
     let mut met = vec![NONE; from.len()];
     for start in 0..from.len() {
         let mut at = start as u32;
@@ -109,7 +111,8 @@ fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
     if below.contains(&f64::NEG_INFINITY) {
         return f64::NEG_INFINITY;
     }
-    // The exact sum so far is the sum of these numbers. Each is below the last place of the next.
+    // The exact sum so far is the sum of these parts. Each part is smaller than the last binary
+    // place of the next part.
     let mut parts: Vec<f64> = Vec::new();
     // The next number has the opposite sign, so that the sum stays within the range of the type.
     while let Some(mut sum) = if parts.last() < Some(&0.0) { above.pop() } else { below.pop() } {
@@ -123,7 +126,7 @@ fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
         kept.retain(|&part| part != 0.0);
         parts = kept;
     }
-    // The numbers that are left have the sign of the sum so far.
+    // The remaining numbers have the sign of the sum so far.
     parts.into_iter().chain(below).chain(above).rev().fold(0.0, |sum, number| sum + number)
 }
 

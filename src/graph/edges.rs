@@ -9,18 +9,18 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A graph: its pattern as it is stored, with edges sorted by the vertex that they leave or by the
-/// vertex that they enter.
+/// A graph: the stored pattern of its matrix. The pattern sorts edges by the vertex that they
+/// leave, or by the vertex that they enter.
 pub(super) struct Graph {
     pub stored: Arc<PatternArrays>,
     /// Whether the columns of the arrays list the edges that leave a vertex.
     pub leaving: bool,
 }
 
-/// The edges of each vertex, leaving or entering it.
+/// For each vertex, the edges that leave it or the edges that enter it.
 pub(super) struct Edges {
     pub pattern: Arc<PatternArrays>,
-    /// The index of each edge's value; `None` if the values are in the order of the edges.
+    /// The index of each edge's value, or `None` if the values are in the order of the edges.
     source: Option<Buffer<u32>>,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Edges {
 pub(super) struct Lengths<'a> {
     /// The type of lengths and distances.
     pub element: ElementType,
-    /// `None` if every edge has length 1.
+    /// The lengths, or `None` if every edge has length 1.
     pub values: Option<&'a Buffer>,
-    /// Elements from one length to the next.
+    /// Number of elements from one length to the next in `values`.
     pub stride: u32,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Lengths<'a> {
         Self { element: ElementType::of(values.word()), values: Some(values), stride: 1 }
     }
 
-    /// Every edge has length 1, and distances are whole numbers.
+    /// Lengths that are 1 for every edge. Distances are then whole numbers.
     pub fn units() -> Self {
         Self { element: ElementType::U32, values: None, stride: 1 }
     }
@@ -103,7 +103,7 @@ impl Graph {
         self.stored.ncols
     }
 
-    /// The edges that leave each vertex, or those that enter it.
+    /// For each vertex, the edges that leave it or the edges that enter it.
     pub fn edges(&self, work: &Work, leaving: bool) -> Result<Edges> {
         if leaving == self.leaving {
             return Ok(Edges { pattern: self.stored.clone(), source: None });
@@ -120,7 +120,7 @@ pub(crate) fn no_graph(nrows: usize, ncols: usize, shape: BlockShape) -> Error {
 }
 
 impl Edges {
-    /// The edges with these lengths.
+    /// The edges, together with `lengths`.
     pub fn with<'a>(&'a self, lengths: &'a Lengths<'a>) -> WeighedEdges<'a> {
         WeighedEdges { edges: self, lengths }
     }

@@ -1,12 +1,13 @@
 //! Distances by visits of near vertices before far ones (Davidson, Baxter, Garland, Owens:
 //! *Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014). All
-//! work-items take part, and lower distances by atomic minima. This schedule is for GPUs. Kernels:
-//! `cl/graph/frontier.cl`.
+//! work-items of the device visit edges at once, and lower distances by atomic minima. The schedule
+//! frontier is for GPUs. Kernels: `cl/graph/frontier.cl`.
 //!
-//! A round is a launch; the host reads the record after many rounds. The edges of a vertex are cut
-//! into parts, and a work-group shares the edges of several parts among its items, so that no
-//! vertex with many edges delays a round. If few vertices are near, a group continues with the
-//! vertices whose distances it has lowered, so that paths grow by several edges in a round.
+//! Each round is a launch of a kernel, and the host reads the record only after many rounds. The
+//! edges of a vertex are cut into parts, and a work-group divides the edges of several parts among
+//! its items, so that no vertex with many edges delays a round. If few vertices are near, a group
+//! continues with the vertices whose distances it has lowered, so that paths grow by several edges
+//! in a round.
 mod numbers;
 
 pub(crate) use numbers::FrontierNumbers;
@@ -23,7 +24,8 @@ use crate::{
 };
 
 kernel! {
-    struct BeginFrontier = "begin_frontier" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
+    in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl":
+    struct BeginFrontier = "begin_frontier" {
         vertex: In<u32>,
         out_ptr: In<u32>,
         queued: InOut<u32>,
@@ -31,10 +33,7 @@ kernel! {
         record: InOut<u32>,
         sources: u32,
     }
-}
-
-kernel! {
-    struct FrontierRound = "frontier_round" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
+    struct FrontierRound = "frontier_round" {
         edges: Leaving,
         path_length: InOut<Elem>,
         queued: InOut<u32>,
@@ -58,22 +57,24 @@ const RECORD: usize = 9;
 const MODE: usize = 0;
 const EDGES: usize = 6;
 
-/// The `MODE` of a round that found nothing to do.
+/// The value of the record's word `MODE` if the round found nothing to do.
 const DONE: u32 = 0;
 
-/// The number of distances in a slot: the limit, the previous limit, the step, and the least
-/// distance beyond the limit.
+/// A slot has 4 distances: the limit between near and far, the previous limit, the step of the
+/// limit, and the least distance beyond the limit.
 const BOUNDS: usize = 4;
 
-/// Number of edges in a part. Each item of a group takes one or two of them.
+/// Number of edges in a part. Each item of a work-group takes one or two edges.
 const CHUNK: usize = 256;
 
-/// Number of rounds between two reads. The first number is small, because a graph with short paths
-/// needs few rounds; it grows up to the second.
+/// Number of rounds after which the host reads for the first time. A graph with short paths needs
+/// few rounds, so the host reads early. The number of rounds doubles after each read, up to
+/// [`MOST_TOGETHER`].
 const FIRST_TOGETHER: usize = 8;
 const MOST_TOGETHER: usize = 64;
 
-/// Refuses a device that cannot lower distances of this type atomically, or reads them in halves.
+/// Refuses a device that cannot lower distances of this type atomically, or that reads a distance
+/// in two halves.
 pub(super) fn check(element: ElementType, info: &DeviceInfo) -> Result<()> {
     match element.bytes() == 8 && !info.long_minima {
         true => Err(Error::Unsupported {
@@ -85,8 +86,9 @@ pub(super) fn check(element: ElementType, info: &DeviceInfo) -> Result<()> {
     }
 }
 
-/// Lowers `distance`, 0 at `sources` and infinite elsewhere, to the distances from them. `step` is
-/// the first step of the limit. No length is negative.
+/// Lowers `distance` to the distances from the sources. At first it must be 0 at `sources` and
+/// infinite elsewhere. `step` is the first step of the limit between near and far. No length may be
+/// negative.
 ///
 /// # Errors
 /// [`Error::Unsupported`], see [`check`].
@@ -112,7 +114,7 @@ struct Frontier<'a> {
 
 /// The lists of vertices, see `cl/graph/frontier.cl`.
 struct Lists {
-    /// Entries of a near list.
+    /// Number of entries for which a near list has room.
     room: usize,
     near: Buffer<OperandPair>,
     far: Buffer<u32>,
@@ -229,7 +231,7 @@ impl Frontier<'_> {
     }
 }
 
-/// A slot, followed by the slots of later rounds, filled with `empty`.
+/// A slot, followed by the slots of later rounds, which are filled with `empty`.
 fn after<T: Copy>(last: &[T], empty: T) -> Vec<T> {
     let mut slots = vec![empty; (MOST_TOGETHER + 1) * last.len()];
     slots[..last.len()].copy_from_slice(last);

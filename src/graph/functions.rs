@@ -50,8 +50,8 @@ pub fn triangles<M: HostMatrix>(g: &DeviceMatrix<M>) -> Result<u64> {
     Ok(counts.into_iter().map(u64::from).sum::<u64>() / 3)
 }
 
-/// The number of triangles through each vertex of a graph; see [`triangles`]. A triangle counts at
-/// its three vertices.
+/// The number of triangles through each vertex of a graph; see [`triangles`]. Each triangle is
+/// counted at each of its three vertices.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

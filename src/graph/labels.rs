@@ -6,7 +6,8 @@ use crate::{
 };
 
 kernel! {
-    struct BeginLabels = "begin_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl":
+    struct BeginLabels = "begin_labels" {
         edges: Entering,
         path_length: In<Elem>,
         before: Out<u32>,
@@ -15,56 +16,24 @@ kernel! {
         open: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct JoinLevels = "join_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        edges: Entering,
-        path_length: In<Elem>,
-        parent: InOut<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct EnterLevels = "enter_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct JoinLevels = "join_levels" { edges: Entering, path_length: In<Elem>, parent: InOut<u32>, vertices: u32 }
+    struct EnterLevels = "enter_levels" {
         before: In<u32>,
         parent: InOut<u32>,
         level: Out<u32>,
         leader: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct LeaveLevels = "leave_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        before: InOut<u32>,
-        level: In<u32>,
-        leader: In<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct LabelSources = "label_sources" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct LeaveLevels = "leave_levels" { before: InOut<u32>, level: In<u32>, leader: In<u32>, vertices: u32 }
+    struct LabelSources = "label_sources" {
         vertex: In<u32>,
         of: In<u32>,
         level: In<u32>,
         label: InOut<u32>,
         sources: u32,
     }
-}
-
-kernel! {
-    struct Follow = "follow" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        chain: InOut<u32>,
-        label: InOut<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct LowerLabels = "lower_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct Follow = "follow" { chain: InOut<u32>, label: InOut<u32>, vertices: u32 }
+    struct LowerLabels = "lower_labels" {
         edges: Entering,
         path_length: In<Elem>,
         label: In<u32>,
@@ -79,9 +48,10 @@ kernel! {
 /// Number of rounds on a GPU before the host reads whether labels still change.
 const TOGETHER: usize = 3;
 
-/// Finds the label of the nearest source of each vertex. If several sources are nearest, the lowest
-/// label counts; a vertex out of reach gets `u32::MAX`. `edges` are the edges that enter each
-/// vertex, `distance` is final, and `labels` has a label for each source. No length is negative.
+/// Finds the label of the nearest source of each vertex. If several sources are nearest, the vertex
+/// gets the lowest of their labels. A vertex out of reach gets `u32::MAX`. `edges` are the edges
+/// that enter each vertex, `distance` has the final distances, and `labels` has a label for each
+/// source. No length may be negative.
 pub(super) fn nearest(
     work: &Work,
     edges: &Edges,
@@ -109,7 +79,8 @@ pub(super) fn nearest(
         vertices: count,
     };
     begin.launch(work, grid, args)?;
-    // `open` also counts the sources, which follow no closer vertex.
+    // `open` counts the vertices that follow no vertex closer to a source. Sources count as such
+    // vertices.
     if open.download(work)?[0] as usize > sources.len() {
         level = levels(work, edges, lengths, distance, &mut before, level)?;
     }
@@ -145,10 +116,10 @@ pub(super) fn nearest(
     }
 }
 
-/// Joins vertices into levels: edges of length 0 connect the vertices of a level in both
-/// directions. Each vertex follows the least vertex of its level, and that vertex follows an edge
-/// that enters any vertex of the level. Returns the least vertex of each vertex's level. At first
-/// each vertex is its own entry in `parent`.
+/// Joins vertices into levels. A level consists of vertices that are connected by edges of length 0
+/// in both directions. Each vertex follows the least vertex of its level, and that vertex follows
+/// an edge that enters any vertex of the level. Returns the least vertex of each vertex's level. At
+/// first each vertex is its own entry in `parent`.
 fn levels(
     work: &Work,
     edges: &Edges,

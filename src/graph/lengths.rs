@@ -19,7 +19,7 @@ kernel! {
     }
 }
 
-/// Number of parts of the edges. A work-item looks at one part.
+/// Number of parts into which the edges are cut. A work-item surveys one part.
 const PARTS: usize = 256;
 
 /// The number of parts on devices whose neighbouring work-items read neighbouring edges.
@@ -30,7 +30,7 @@ const INTERLEAVED_PARTS: usize = 1 << 14;
 pub(super) struct Survey {
     /// The least length; infinity without edges.
     pub least: f64,
-    /// The mean of the lengths that are finite; 0 if none is.
+    /// The mean of the finite lengths; 0 if no length is finite.
     pub mean: f64,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Survey {
 /// [`Error::NoLength`] if a length is NaN.
 pub(super) fn survey(work: &Work, graph: &Graph, lengths: &Lengths<'_>) -> Result<Survey> {
     let &Lengths { element, values, stride } = lengths;
-    // The type of sums has the range of the lengths.
+    // A sum of lengths has a type with the range of the lengths.
     let of_sums = if element.is_integer() { ElementType::F32 } else { element }.word();
     let info = work.device().info();
     let (group_size, interleaved) = (info.serial_or(64), info.kind != DeviceKind::Cpu);

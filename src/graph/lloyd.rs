@@ -13,8 +13,8 @@ use steps::{OnDevice, Shared};
 
 /// A computation of patches by Lloyd relaxation from given seeds, with options.
 ///
-/// A vertex belongs to the patch of the seed nearest to it along the edges; if several seeds are
-/// nearest, the one with the lowest number counts. Then every seed moves to the centre of its
+/// A vertex belongs to the patch of the seed that is nearest along the edges. If several seeds are
+/// nearest, the seed with the lowest number counts. Then every seed moves to the centre of its
 /// patch:
 ///
 /// * with [`Lloyd::points`], to the vertex of the patch that is nearest in space to the centroid of
@@ -22,16 +22,17 @@ use steps::{OnDevice, Shared};
 /// * otherwise to the vertex farthest along the edges from the border of the patch, as in
 ///   aggregation for algebraic multigrid (`lloyd_cluster` of PyAMG).
 ///
-/// If there are several such vertices, the seed stays where it is if it is one of them; otherwise
-/// it takes the first. These steps are repeated until no seed moves, at most [`Lloyd::steps`]
-/// times. The patches with the least energy are the result. A patch has no vertices if its seed is
-/// at distance 0 from another seed. Its seed then moves to the vertex farthest from all seeds;
-/// several such seeds move one after the other. A vertex that no seed reaches counts as the
-/// farthest. A patch stays empty if every vertex is at distance 0 from a seed.
+/// If several vertices qualify as the centre, the seed stays where it is if it is among them;
+/// otherwise it moves to the first of them. Assigning vertices to seeds and moving seeds is a step.
+/// Steps are repeated until no seed moves, at most [`Lloyd::steps`] times. The patches with the
+/// least energy are the result. A patch has no vertices if its seed is at distance 0 from another
+/// seed. The seed of such a patch moves to the vertex farthest from all seeds; the seeds of several
+/// such patches move one after the other. A vertex that no seed reaches counts as the farthest. A
+/// patch stays empty if every vertex is at distance 0 from a seed.
 ///
 /// The energy is a sum of squares of distances, which [`Lloyd::energy`] chooses. Vertices that no
-/// seed reaches belong to no patch and do not count; a result with fewer of them is better,
-/// whatever its energy.
+/// seed reaches belong to no patch and do not count in the energy. A result with fewer unreached
+/// vertices is better, whatever its energy.
 ///
 /// Results have the bits of [`reference::lloyd`](crate::reference::lloyd) on every device.
 #[derive(Debug, Clone)]
@@ -79,7 +80,7 @@ pub struct Patches {
     pub seeds: Vec<u32>,
     /// The energy of the given seeds, then the energy after each step.
     pub energies: Vec<f64>,
-    /// The index in `energies` of these patches' energy.
+    /// The index of the energy of these patches in `energies`.
     pub best: usize,
     /// Vertices that no seed reaches.
     pub unreached: usize,
@@ -89,7 +90,7 @@ pub struct Patches {
 }
 
 impl Patches {
-    /// The energy of these patches, the least found.
+    /// The energy of these patches, which is the least energy found.
     pub fn energy(&self) -> f64 {
         self.energies[self.best]
     }
@@ -116,11 +117,11 @@ impl<'a> Lloyd<'a> {
     /// Balances the sizes of patches by balanced Lloyd clustering (Zaman, Nytko, Taghibakhshi,
     /// MacLachlan, Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024).
     /// A vertex at equal distance from several seeds goes to the patch that had the fewest vertices
-    /// one step before. When the seeds stand still, patches that cost little are given up: their
-    /// seeds move into the patches that gain most by a second seed, and the steps continue. This
-    /// happens at most ten times. A result is kept only if its energy is lower, so the energy is
-    /// never above the energy without balance from the same seeds. Seeds move to other patches only
-    /// if the best patches all have vertices.
+    /// one step before. When the seeds stand still, patches that can be given up at little cost are
+    /// given up: their seeds move into the patches that gain most by a second seed, and the steps
+    /// continue. Seeds move from patch to patch at most ten times. A result is kept only if it
+    /// lowers the energy, so the energy is never above the energy of the same seeds without
+    /// balance. Seeds move to other patches only if all of the best patches have vertices.
     pub fn balanced(mut self) -> Self {
         self.balanced = true;
         self
@@ -128,13 +129,13 @@ impl<'a> Lloyd<'a> {
 
     /// Sets the energy by which the best patches are chosen. [`Energy::Centroid`] needs
     /// [`Lloyd::points`]. The moves that [`Lloyd::balanced`] tries are guessed from distances along
-    /// the edges; the energy decides which are kept.
+    /// the edges; the chosen energy decides which moves are kept.
     pub fn energy(mut self, energy: Energy) -> Self {
         self.energy = energy;
         self
     }
 
-    /// Reports the steps that are done.
+    /// Sets a callback that gets the number of steps done.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
@@ -144,7 +145,7 @@ impl<'a> Lloyd<'a> {
     pub(crate) fn checked(&self, vertices: usize) -> Result<Vec<u32>> {
         let refused = |why: String| Err(Error::Argument(why));
         if self.seeds.is_empty() {
-            return refused("no seed: patches begin at one at least".into());
+            return refused("at least one seed is required".into());
         }
         if let Some(outside) = self.seeds.iter().find(|&&seed| seed >= vertices) {
             return refused(format!("seed {outside} is outside a graph of {vertices} vertices"));

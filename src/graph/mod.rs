@@ -2,9 +2,9 @@
 //!
 //! A graph is a square matrix of scalars. An edge from vertex j to vertex i is the entry at row i,
 //! column j, and its value is the edge's length: column j of a [`Csc`](crate::Csc) lists the edges
-//! that leave j. Then y = A·x over [min-plus](crate::Semiring::MinPlus) is one step along all
-//! edges. [`DeviceMatrix::as_transpose`](crate::DeviceMatrix) gives the graph with its edges
-//! reversed.
+//! that leave j. If A is the matrix of a graph, y = A·x over [min-plus](crate::Semiring::MinPlus)
+//! is one step along all edges. [`DeviceMatrix::as_transpose`](crate::DeviceMatrix) gives the graph
+//! with its edges reversed.
 //!
 //! | function | makes |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! Distances by visits of near vertices before far ones (Davidson, Baxter, Garland, Owens:
 //! *Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014). One
-//! work-item makes all visits. This schedule is for CPUs. Kernels: `cl/graph/near_far.cl`.
+//! work-item makes all visits. The schedule near-far is for CPUs. Kernels: `cl/graph/near_far.cl`.
 //!
-//! One work-item needs no atomics and no barriers, and visits few vertices twice. The limit moves
-//! by steps that grow while few vertices are near.
+//! A single work-item needs no atomics and no barriers, and visits few vertices twice. The limit
+//! between near and far moves by steps that grow while few vertices are near.
 use super::edges::{Leaving, WeighedEdges};
 use crate::{
     Result,
@@ -12,16 +12,9 @@ use crate::{
 };
 
 kernel! {
-    struct SetSources = "set_sources" in "graph/edges.cl", "graph/near_far.cl" {
-        vertex: In<u32>,
-        place: InOut<u8>,
-        near: InOut<u32>,
-        sources: u32,
-    }
-}
-
-kernel! {
-    struct NearFar = "near_far" in "graph/edges.cl", "graph/near_far.cl" {
+    in "graph/edges.cl", "graph/near_far.cl":
+    struct SetSources = "set_sources" { vertex: In<u32>, place: InOut<u8>, near: InOut<u32>, sources: u32 }
+    struct NearFar = "near_far" {
         edges: Leaving,
         path_length: InOut<Elem>,
         place: InOut<u8>,
@@ -41,10 +34,11 @@ const FAR_COUNT: usize = 2;
 const PHASES: usize = 4;
 const EDGES: usize = 5;
 
-/// The number of edges that a launch visits. This takes some ten milliseconds.
+/// The number of edges that a launch visits. A launch that visits this number of edges takes tens
+/// of milliseconds.
 const BUDGET: u64 = 1 << 21;
 
-/// The work of a computation.
+/// The amount of work of a computation of distances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Visits {
     pub rounds: u64,
@@ -53,7 +47,8 @@ pub(super) struct Visits {
 }
 
 /// Lowers `distance` to the distances from `sources`. At first it is 0 at the sources, which are
-/// different vertices, and infinite elsewhere. `step` is the first step of the limit.
+/// different vertices, and infinite elsewhere. `step` is the first step of the limit between near
+/// and far.
 pub(super) fn near_far(
     work: &Work,
     graph: WeighedEdges<'_>,

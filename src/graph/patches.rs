@@ -3,7 +3,7 @@ mod kernels;
 
 use crate::{
     Device, DeviceVector, Result, Semiring,
-    device::{Buffer, Grid, Kernel, Options, Work},
+    device::{Buffer, Grid, Options, Work, kernels},
     element::{ElementType, Piece},
     primitives::{
         radix_sort::{Elements, RadixSort, RadixTuning},
@@ -24,20 +24,26 @@ const PARTS: usize = 1024;
 /// Number of vertices in a piece of a patch. A work-item searches one piece for the least score.
 const PIECE: u32 = 256;
 
+kernels! {
+    struct Kernels {
+        new count_members: CountMembers,
+        rare rename_labels: RenameLabels,
+        rare gather_squares: GatherSquares,
+        rare gather_axis: GatherAxis,
+        rare finish_centroid: FinishCentroid,
+        rare from_centroid: FromCentroid,
+        rare mark_border: MarkBorder,
+        rare list_border: ListBorder,
+        rare from_border: FromBorder,
+        new least_in_piece: LeastInPiece,
+        new least_in_patch: LeastInPatch,
+        rare farthest_in_part: FarthestInPart,
+    }
+}
+
 /// The kernels that find centres.
 pub(super) struct Centres {
-    count_members: Kernel<CountMembers<'static>>,
-    rename_labels: Kernel<RenameLabels<'static>>,
-    gather_squares: Kernel<GatherSquares<'static>>,
-    gather_axis: Kernel<GatherAxis<'static>>,
-    finish_centroid: Kernel<FinishCentroid<'static>>,
-    from_centroid: Kernel<FromCentroid<'static>>,
-    mark_border: Kernel<MarkBorder<'static>>,
-    list_border: Kernel<ListBorder<'static>>,
-    from_border: Kernel<FromBorder<'static>>,
-    least_in_piece: Kernel<LeastInPiece<'static>>,
-    least_in_patch: Kernel<LeastInPatch<'static>>,
-    farthest_in_part: Kernel<FarthestInPart<'static>>,
+    kernels: Kernels,
     sort: RadixSort,
     scan: Scan<u32>,
     sums: SegmentedReduce,
@@ -73,7 +79,8 @@ impl Members {
         Ok((work.upload(&run_end)?, work.upload(&pieces)?))
     }
 
-    /// The patches that have vertices. Each has its begin and its end in `order`.
+    /// The patches that have vertices. Each of these patches comes with its begin and its end in
+    /// `order`.
     fn runs(&self) -> impl Iterator<Item = (u32, [u32; 2])> {
         let ends = self.patch_ptr.windows(2).map(|ends| [ends[0], ends[1]]);
         (0..).zip(ends).filter(|(_, [begin, end])| begin < end)
@@ -86,18 +93,7 @@ impl Centres {
         let group_size = info.vector_group();
         let options = Options::group_size(group_size).element_in(ElementType::F64, Semiring::MinPlus);
         Ok(Self {
-            count_members: Kernel::new(device, &options)?,
-            rename_labels: Kernel::rare(device, &options)?,
-            gather_squares: Kernel::rare(device, &options)?,
-            gather_axis: Kernel::rare(device, &options)?,
-            finish_centroid: Kernel::rare(device, &options)?,
-            from_centroid: Kernel::rare(device, &options)?,
-            mark_border: Kernel::rare(device, &options)?,
-            list_border: Kernel::rare(device, &options)?,
-            from_border: Kernel::rare(device, &options)?,
-            least_in_piece: Kernel::new(device, &options)?,
-            least_in_patch: Kernel::new(device, &options)?,
-            farthest_in_part: Kernel::rare(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             sort: RadixSort::new(device, RadixTuning::new(info))?,
             scan: Scan::new(device, ScanTuning::new(info))?,
             sums: SegmentedReduce::new(
@@ -118,7 +114,7 @@ impl Centres {
     /// Replaces each label by its name in `names`.
     pub fn rename(&self, work: &Work, label: &mut Buffer<u32>, names: &[u32]) -> Result<()> {
         let (grid, vertices) = (self.grid(label.len()), label.len() as u32);
-        self.rename_labels.launch(work, grid, RenameLabels { name: &work.upload(names)?, label, vertices })
+        self.kernels.rename_labels.launch(work, grid, RenameLabels { name: &work.upload(names)?, label, vertices })
     }
 
     /// The sum of the squares of the distances of vertices that have a patch.
@@ -134,18 +130,18 @@ impl Centres {
         counted.dot(&DeviceVector { values: work.upload(&vec![1.0; squares.len()])?, device: self.device.clone() })
     }
 
-    /// The elements of `number` for the vertices that have a patch, 0 for the others.
+    /// The elements of `number`, replaced by 0 for vertices that have no patch.
     fn counted(&self, work: &Work, label: &Buffer<u32>, number: &Buffer<f64>) -> Result<DeviceVector<f64>> {
         let mut counted = work.buffer(label.len())?;
         let vertices = label.len() as u32;
         let args = CountMembers { label, number, counted: &mut counted, vertices };
-        self.count_members.launch(work, self.grid(label.len()), args)?;
+        self.kernels.count_members.launch(work, self.grid(label.len()), args)?;
         Ok(DeviceVector { values: counted, device: self.device.clone() })
     }
 
     /// Lists the vertices of each of `patches` patches.
     pub fn members(&self, work: &Work, label: Buffer<u32>, patches: usize) -> Result<Members> {
-        // One more key is for vertices without a patch, whose label is NONE.
+        // The last key is for vertices without a patch, whose label is NONE.
         let sorted = self.sort.run(work, Elements { key: &label, keys: patches + 1, order: None })?;
         let patch_ptr = self.sort.starts(work, &sorted.key, patches)?.download(work)?;
         Ok(Members { label, order: sorted.order, patch_ptr })
@@ -164,16 +160,16 @@ impl Centres {
         for axis in 0..3 {
             let order = &members.order;
             let args = GatherAxis { order, points, axis_values: &mut axis_values, count: count as u32, axis };
-            self.gather_axis.launch(work, self.grid(count), args)?;
+            self.kernels.gather_axis.launch(work, self.grid(count), args)?;
             self.sums.run(work, Runs { end: &run_end, pieces: &pieces }, &axis_values, &mut sums)?;
             let (run_end, run_patch, runs) = (&run_end, &run_patch, runs as u32);
             let args = FinishCentroid { run_end, run_patch, sums: &sums, centroid: &mut centroid, runs, axis };
-            self.finish_centroid.launch(work, self.grid(runs as usize), args)?;
+            self.kernels.finish_centroid.launch(work, self.grid(runs as usize), args)?;
         }
         let mut score = work.buffer(vertices)?;
         let label = &members.label;
         let args = FromCentroid { label, points, centroid: &centroid, score: &mut score, vertices: vertices as u32 };
-        self.from_centroid.launch(work, self.grid(vertices), args)?;
+        self.kernels.from_centroid.launch(work, self.grid(vertices), args)?;
         Ok(score)
     }
 
@@ -183,7 +179,7 @@ impl Centres {
         let count = members.count();
         let mut squares = work.buffer(count)?;
         let args = GatherSquares { order: &members.order, path_length, squares: &mut squares, count: count as u32 };
-        self.gather_squares.launch(work, self.grid(count), args)?;
+        self.kernels.gather_squares.launch(work, self.grid(count), args)?;
         let (run_end, pieces) = members.cuts(work)?;
         let mut sums = work.buffer::<f64>(run_end.len())?;
         self.sums.run(work, Runs { end: &run_end, pieces: &pieces }, &squares, &mut sums)?;
@@ -212,28 +208,29 @@ impl Centres {
             border: &mut border,
             vertices: vertices as u32,
         };
-        self.mark_border.launch(work, self.grid(vertices), args)?;
+        self.kernels.mark_border.launch(work, self.grid(vertices), args)?;
         let last = work.read(&border, vertices - 1, 1)?[0];
         self.scan.run(work, &mut border)?;
         let count = work.read_count(&border, vertices - 1, "vertices at borders", vertices as u64)? as u32 + last;
         let mut listed = work.buffer(count as usize)?;
         let args = ListBorder { border: &border, listed: &mut listed, vertices: vertices as u32, count };
-        self.list_border.launch(work, self.grid(vertices), args)?;
+        self.kernels.list_border.launch(work, self.grid(vertices), args)?;
         Ok(listed)
     }
 
-    /// Scores vertices by their distance from the border of their patch: a farther vertex has a
-    /// lower score.
+    /// Scores vertices by their distance from the border of their patch. The farther a vertex is
+    /// from the border, the lower is its score.
     pub fn by_borders(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Buffer<f64>> {
         let vertices = path_length.len();
         let mut score = work.buffer(vertices)?;
         let args = FromBorder { path_length, score: &mut score, vertices: vertices as u32 };
-        self.from_border.launch(work, self.grid(vertices), args)?;
+        self.kernels.from_border.launch(work, self.grid(vertices), args)?;
         Ok(score)
     }
 
-    /// The vertex of each patch with the least score. If several have it, the seed is taken if it
-    /// is one of them, otherwise the first. A patch without vertices keeps its seed.
+    /// The vertex of each patch with the least score. If several vertices of a patch have the least
+    /// score, the result is the patch's seed if it is one of them, otherwise the first of them. A
+    /// patch without vertices keeps its seed.
     pub fn least(&self, work: &Work, members: &Members, score: &Buffer<f64>, seeds: &[u32]) -> Result<Vec<u32>> {
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
         let (mut pieces, mut piece_ptr) = (Vec::new(), vec![0u32]);
@@ -245,7 +242,7 @@ impl Centres {
         let (mut found, mut seed) = (work.buffer(pieces.len())?, work.upload(seeds)?);
         let count = pieces.len() as u32;
         let args = LeastInPiece { piece: &piece, order: &members.order, score, found: &mut found, pieces: count };
-        self.least_in_piece.launch(work, self.grid(pieces.len()), args)?;
+        self.kernels.least_in_piece.launch(work, self.grid(pieces.len()), args)?;
         let runs = run_patch.len();
         let args = LeastInPatch {
             piece_ptr: &piece_ptr,
@@ -256,19 +253,18 @@ impl Centres {
             seed: &mut seed,
             runs: runs as u32,
         };
-        self.least_in_patch.launch(work, self.grid(runs), args)?;
+        self.kernels.least_in_patch.launch(work, self.grid(runs), args)?;
         seed.download(work)
     }
 
-    /// The vertex with the largest distance, the first if there are several; `None` if all
-    /// distances are 0.
+    /// The first vertex with the largest distance, or `None` if all distances are 0.
     pub fn farthest(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Option<u32>> {
         let vertices = path_length.len();
         let parts = PARTS.min(vertices);
         let (mut found, mut most) = (work.buffer(parts)?, work.buffer(parts)?);
         let (count, parts) = (vertices as u32, parts as u32);
         let args = FarthestInPart { path_length, found: &mut found, most: &mut most, vertices: count, parts };
-        self.farthest_in_part.launch(work, self.grid(parts as usize), args)?;
+        self.kernels.farthest_in_part.launch(work, self.grid(parts as usize), args)?;
         let farther =
             |best: (f64, u32), other: (f64, u32)| match other.0 > best.0 || (other.0 == best.0 && other.1 < best.1) {
                 true => other,

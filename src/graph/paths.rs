@@ -18,11 +18,11 @@ use crate::{
 /// A computation of shortest paths, with options.
 ///
 /// The distance of a vertex is the least length of a path from any source: the sum of the lengths
-/// of its edges, rounded after each edge. It is infinite for a vertex out of reach. If distances
-/// are integers, the largest number of their type counts as infinite. The bits are those of
+/// of its edges, rounded after each edge. The distance is infinite for a vertex out of reach. If
+/// distances are integers, the largest number of their type counts as infinite. Distances have the
+/// bits that Dijkstra's algorithm gives.
 /// [`reference::multiply_vector_over`](crate::reference::multiply_vector_over) in
-/// [min-plus](crate::Semiring::MinPlus), repeated until nothing changes, and of Dijkstra's
-/// algorithm.
+/// [min-plus](crate::Semiring::MinPlus), repeated until nothing changes, gives the same bits.
 #[derive(Debug, Clone)]
 pub struct ShortestPaths<'a> {
     sources: &'a [usize],
@@ -37,16 +37,17 @@ pub struct ShortestPaths<'a> {
 pub struct Paths<D> {
     /// The distance of each vertex from the nearest source.
     pub distances: DeviceVector<D>,
-    /// The vertex before each vertex on a shortest path; `u32::MAX` for vertices out of reach and
-    /// for sources. If lengths are negative and a source is reached from another source by a
-    /// shorter path, it has a predecessor, too. `None` unless [`ShortestPaths::predecessors`] asked
-    /// for them.
+    /// The vertex before each vertex on a shortest path, or `None` unless
+    /// [`ShortestPaths::predecessors`] was called. The number is `u32::MAX` for vertices out of
+    /// reach and for sources. If lengths are negative and a path from another source to a source is
+    /// shorter than 0, the source at its end has a predecessor, too.
     ///
     /// If several vertices can precede a vertex on a shortest path, its predecessor is the vertex
-    /// with the lowest number among those that are closer to the sources. There may be no closer
-    /// vertex, because the last edge has length 0 or its length is lost in rounding. In this case,
-    /// or if lengths may be negative, the predecessor is the vertex with the lowest number among
-    /// those whose own path has the fewest such edges. Following predecessors ends at a source.
+    /// with the lowest number among those that are closer to the sources. If the last edge of every
+    /// shortest path has length 0 or a length that is lost in rounding, no preceding vertex is
+    /// closer. If no preceding vertex is closer, or if lengths may be negative, the predecessor is
+    /// the vertex with the lowest number among the vertices whose own path has the fewest edges
+    /// whose length is 0 or lost. Following predecessors ends at a source.
     pub predecessors: Option<DeviceVector<u32>>,
     /// The schedule that was used.
     pub schedule: Schedule,
@@ -60,7 +61,7 @@ pub struct Paths<D> {
     pub total_ms: f64,
 }
 
-/// Paths, without the type of distances.
+/// Shortest paths whose type of distances is known at run time only.
 struct Found {
     device: Device,
     distance: Buffer,
@@ -82,7 +83,7 @@ impl Found {
 }
 
 impl<'a> ShortestPaths<'a> {
-    /// Paths from the nearest of these vertices, which are counted from 0.
+    /// Paths from the nearest of the `sources`, which are vertices counted from 0.
     pub fn from(sources: &'a [usize]) -> Self {
         Self { sources, schedule: Schedule::Auto, delta: None, predecessors: false, progress: None }
     }
@@ -159,11 +160,11 @@ impl<'a> ShortestPaths<'a> {
         Ok(self.along(&g.cbc, g.kind().is_row_major())?.named())
     }
 
-    /// Computes paths along the edges of `g` as if each had length 1: levels of a breadth-first
-    /// search.
+    /// Computes paths along the edges of `g` as if each edge had length 1. The distances are the
+    /// levels of a breadth-first search.
     ///
     /// # Errors
-    /// The errors of [`ShortestPaths::run`], without those about lengths.
+    /// The errors of [`ShortestPaths::run`], except the errors about lengths.
     pub fn run_by_edges<M: HostMatrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
         Ok(self.computed(&Graph::of(&g.cbc, g.kind().is_row_major())?, &Lengths::units())?.named())
     }
@@ -184,7 +185,8 @@ impl<'a> ShortestPaths<'a> {
         };
         let sources = self.sources(work, vertices)?;
         let schedule = self.schedule.chosen(lengths.element, device.info(), survey)?;
-        // `auto` ignores a delta if it chooses sweeps, because only sweeps support these lengths.
+        // If the schedule `auto` chooses sweeps, it ignores a delta: it chooses sweeps only if no
+        // other schedule supports the lengths.
         let unused = self.schedule == Schedule::Auto && schedule == Schedule::Sweeps;
         let step = schedule.step(self.delta.filter(|_| !unused), lengths, survey)?;
         let distances = Distances::new(work, graph, lengths, schedule, step, survey)?;
@@ -204,7 +206,7 @@ impl<'a> ShortestPaths<'a> {
     /// Uploads the sources, each once.
     fn sources(&self, work: &Work, vertices: usize) -> Result<Buffer<u32>> {
         if self.sources.is_empty() {
-            return Err(Error::Argument("no source: paths begin at one at least".into()));
+            return Err(Error::Argument("at least one source is required".into()));
         }
         if let Some(outside) = self.sources.iter().find(|&&source| source >= vertices) {
             let why = match vertices {

@@ -1,10 +1,12 @@
 //! The predecessor of each vertex on a shortest path from the sources. Kernels:
 //! `cl/graph/predecessors.cl`.
 //!
-//! The ends of an edge have equal distances if its length is 0 or is lost in rounding. Such edges
-//! could make two vertices the predecessors of each other. So they are used last, and each step
-//! along them leads away from vertices whose chain of predecessors is known to end at a source. The
-//! numbers of steps are distances along such edges alone, and are computed like all distances.
+//! The ends of an edge have equal distances if its length is 0 or is lost in rounding. Edges whose
+//! ends have equal distances could make two vertices the predecessors of each other. So edges whose
+//! ends have equal distances are used only for vertices that have no other predecessor, and each
+//! step along such an edge leads away from vertices whose chain of predecessors is known to end at
+//! a source. The number of steps to a vertex is its distance along such edges alone, and is
+//! computed like any distance.
 use super::{
     edges::{Edges, Graph, Leaving, Lengths},
     lengths::Survey,
@@ -16,33 +18,21 @@ use crate::{
 };
 
 kernel! {
-    struct BeginPredecessors = "begin_predecessors" in "graph/edges.cl", "graph/predecessors.cl" {
-        settled: Out<u32>,
-        predecessor: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct SettleSources = "settle_sources" in "graph/edges.cl", "graph/predecessors.cl" {
+    in "graph/edges.cl", "graph/predecessors.cl":
+    struct BeginPredecessors = "begin_predecessors" { settled: Out<u32>, predecessor: Out<u32>, vertices: u32 }
+    struct SettleSources = "settle_sources" {
         vertex: In<u32>,
         path_length: In<Elem>,
         settled: InOut<u32>,
         sources: u32,
     }
-}
-
-kernel! {
-    struct ClaimCloser = "claim_closer" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct ClaimCloser = "claim_closer" {
         edges: Leaving,
         path_length: In<Elem>,
         predecessor: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct Settle = "settle" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct Settle = "settle" {
         path_length: In<Elem>,
         predecessor: In<u32>,
         settled: InOut<u32>,
@@ -50,10 +40,7 @@ kernel! {
         vertices: u32,
         parts: u32,
     }
-}
-
-kernel! {
-    struct MarkSteps = "mark_steps" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct MarkSteps = "mark_steps" {
         edges: Leaving,
         path_length: In<Elem>,
         settled: In<u32>,
@@ -62,10 +49,7 @@ kernel! {
         count: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct ClaimBySteps = "claim_by_steps" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct ClaimBySteps = "claim_by_steps" {
         out_ptr: In<u32>,
         to: In<u32>,
         step_length: In<u32>,
@@ -75,7 +59,7 @@ kernel! {
     }
 }
 
-/// Number of parts of the vertices. A work-item looks at one part.
+/// Number of parts into which the vertices are cut. A work-item takes one part.
 const PARTS: usize = 256;
 
 /// Finds predecessors for distances that are final. `edges` are the edges that leave each vertex;
@@ -119,7 +103,8 @@ pub(super) fn predecessors(
     Ok(predecessor)
 }
 
-/// Settles the vertices that have a predecessor. Returns how many reached vertices have none.
+/// Settles the vertices that have a predecessor. Returns how many reached vertices have no
+/// predecessor.
 fn settle(
     work: &Work,
     options: &Options,
@@ -135,7 +120,7 @@ fn settle(
     Ok(waiting.download(work)?[0])
 }
 
-/// Finds the predecessors of unsettled vertices, by steps from settled ones.
+/// Finds the predecessors of unsettled vertices, by steps from settled vertices.
 fn by_steps(
     work: &Work,
     edges: &Edges,
@@ -167,7 +152,8 @@ fn by_steps(
     let graph = Graph { stored: edges.pattern.clone(), leaving: true };
     let (survey, of_steps) = (Survey { least: 1.0, mean: 1.0 }, Lengths::packed(&step_length));
     let schedule = Schedule::Auto.chosen(of_steps.element, device.info(), survey)?;
-    // The limit is infinite, so that all vertices are near, and each list is one step further.
+    // The limit between near and far is infinite, so that all vertices are near, and each list of
+    // vertices is one step further from the settled vertices than the list before.
     let distances = Distances::new(work, &graph, &of_steps, schedule, f64::INFINITY, survey)?;
     let (steps, _) = distances.run(work, &border, None)?;
     let args = ClaimBySteps {

@@ -13,17 +13,19 @@ use crate::{
     device::{Buffer, Work},
     element::ElementType,
     host::Progress,
+    named::{self, named},
 };
 
-/// The first step of the limit between near and far is the mean length divided by this number. With
-/// the mean as the first step, each edge of an R-MAT graph with 15 edges for each vertex is visited
-/// 3.0 times; with a 64th of the mean, 1.2 times. On a grid steps soon become longer, and each edge
-/// is visited once with both.
+/// The first step of the limit between near and far is the mean length divided by this number. If
+/// the first step is the mean, each edge of an R-MAT graph with 15 edges for each vertex is visited
+/// 3.0 times on average; if it is a 64th of the mean, 1.2 times. On a grid of vertices steps soon
+/// become longer, and each edge is visited once with either first step.
 const PART_OF_MEAN: f64 = 64.0;
 
-/// The least step of the limit that becomes longer when it is doubled, even on devices that treat
-/// subnormal numbers as zero. The frontier needs no such step: its limit moves at least to the
-/// nearest vertex beyond it.
+/// The least allowed step of the limit between near and far. A smaller step might be subnormal, and
+/// on devices that treat subnormal numbers as zero it would not grow when it is doubled. The
+/// schedule `frontier` needs no least step, because its limit moves at least to the nearest vertex
+/// beyond the limit.
 fn least_step(element: ElementType, schedule: Schedule) -> f64 {
     match (element.bytes(), schedule) {
         _ if element.is_integer() => 1.0,
@@ -34,14 +36,15 @@ fn least_step(element: ElementType, schedule: Schedule) -> f64 {
     }
 }
 
-/// The order in which edges are visited. It changes the time, but no result.
+/// The order in which edges are visited. The order changes the time of a computation, but not its
+/// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Schedule {
+    /// Chooses [`Schedule::Sweeps`] if a length is negative. If no length is negative, chooses
     /// [`Schedule::NearFar`] on CPUs, [`Schedule::Frontier`] on other devices that have atomic
-    /// minima of the distances' type; [`Schedule::Sweeps`] on others, and if a length is
-    /// negative.
+    /// minima of the distances' type, and [`Schedule::Sweeps`] on all other devices.
     #[default]
     Auto,
     /// One work-item visits vertices near the sources first. No length may be negative.
@@ -49,9 +52,10 @@ pub enum Schedule {
     /// All work-items visit vertices near the sources first. No length may be negative. Distances
     /// of 64 bits need a device with `cl_khr_int64_extended_atomics` and addresses of 64 bits.
     Frontier,
-    /// All edges in every sweep, until no distance falls: the algorithm of Bellman and Ford, with
-    /// products over [min-plus](crate::Semiring::MinPlus) in the format that A·x chooses. Lengths
-    /// may be negative. `bellman-ford` is another name, which is only read.
+    /// Visits all edges in every sweep, until no distance falls: the algorithm of Bellman and Ford.
+    /// A sweep is a product over [min-plus](crate::Semiring::MinPlus), in the format that
+    /// [`plan::Apply`](crate::plan::Apply) chooses. Lengths may be negative. The command and
+    /// [`str::parse`] also accept the name `bellman-ford`.
     Sweeps,
 }
 
@@ -84,16 +88,19 @@ impl Schedule {
             Self::Auto => Ok(Self::Frontier),
             asked if negative && asked != Self::Sweeps => {
                 let least = survey.least;
-                Err(Error::Argument(format!("{asked} takes no negative length, the least is {least}: sweeps does")))
+                Err(Error::Argument(format!(
+                    "{asked} does not support negative lengths, and the least is {least}: use sweeps"
+                )))
             }
             asked => Ok(asked),
         }
     }
 
-    /// The first step of the limit; `delta` if it is given.
+    /// The first step of the limit between near and far; `delta` if it is given.
     pub(super) fn step(self, delta: Option<f64>, lengths: &Lengths<'_>, survey: Survey) -> Result<f64> {
         let usual = match self {
-            // Without a limit rounds go from level to level, and no list has to be divided.
+            // If every edge has length 1, an infinite limit makes rounds go from level to level,
+            // and no list of vertices has to be divided.
             Self::Frontier if lengths.values.is_none() => f64::INFINITY,
             Self::Frontier => survey.mean,
             _ => survey.mean / PART_OF_MEAN,
@@ -103,29 +110,23 @@ impl Schedule {
                 Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
             }
             Some(_) if self == Self::Sweeps => Err(Error::Argument(format!(
-                "{self} has no limit between near and far that a delta moves: near-far and frontier have"
+                "{self} does not use a delta, which applies to the schedules near-far and frontier only"
             ))),
             delta => Ok(delta.unwrap_or(usual).max(least_step(lengths.element, self))),
         }
     }
 }
 
-impl std::fmt::Display for Schedule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(Schedule);
 
 impl std::str::FromStr for Schedule {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).copied();
-        let is_named =
-            |of: &Self| std::iter::once(of.name()).chain(of.alias()).any(|name| name.eq_ignore_ascii_case(text));
-        known.clone().find(is_named).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no schedule \"{text}\"; there are: {}", names.join(", ")))
-        })
+        let is_alias = |of: &&Self| of.alias().is_some_and(|alias| alias.eq_ignore_ascii_case(text));
+        match Self::ALL.iter().find(is_alias) {
+            Some(schedule) => Ok(*schedule),
+            None => named::find("schedule", &[&[Self::Auto], Self::ALL], Self::name, text),
+        }
     }
 }
 

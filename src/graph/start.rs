@@ -6,18 +6,9 @@ use crate::{
 };
 
 kernel! {
-    struct BeginDistances = "begin_distances" in "graph/start.cl" {
-        path_length: Out<Elem>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct BeginSources = "begin_sources" in "graph/start.cl" {
-        vertex: In<u32>,
-        path_length: InOut<Elem>,
-        sources: u32,
-    }
+    in "graph/start.cl":
+    struct BeginDistances = "begin_distances" { path_length: Out<Elem>, vertices: u32 }
+    struct BeginSources = "begin_sources" { vertex: In<u32>, path_length: InOut<Elem>, sources: u32 }
 }
 
 /// Distances that are 0 at the sources and infinite elsewhere.

@@ -1,15 +1,16 @@
-//! Distances by the sweeps of Bellman and Ford (Garland 2008, section 4): every edge in every
-//! sweep, until no distance falls. Lengths may be negative. Kernels:
+//! Computes distances by the sweeps of Bellman and Ford (Garland 2008, section 4). Every sweep
+//! visits every edge, until no distance falls. Lengths may be negative. Kernels:
 //! `cl/graph/sweep.cl`, `cl/graph/last_edges.cl`.
 //!
 //! A sweep is the product d = min(d, E·d) over min-plus, where row i of E has the lengths of the
-//! edges that enter vertex i. E is in the format that A·x chooses.
+//! edges that enter vertex i. E is stored in the format that [`plan::Apply`](crate::plan::Apply)
+//! chooses.
 //!
-//! Two arrays take turns. One holds the distances d(k) of the last sweep. The other holds the
-//! distances d(k-1) of the sweep before it, and becomes min(d(k-1), E·d(k)). This is d(k+1), bit
-//! for bit: d(k) is min(d(k-1), E·d(k-1)), and E·d(k) is nowhere above E·d(k-1), because rounding
-//! keeps the order of numbers. With negative lengths a sum may be NaN. Then its vertex is computed
-//! from d(k) alone.
+//! Two arrays of distances take turns. One array holds the distances d(k) of the last sweep. The
+//! other array holds the distances d(k-1) of the sweep before the last, and becomes min(d(k-1),
+//! E·d(k)). The result is d(k+1), bit for bit: d(k) is min(d(k-1), E·d(k-1)), and E·d(k) is nowhere
+//! above E·d(k-1), because rounding keeps the order of numbers. If lengths are negative, a sum may
+//! be NaN. The distance of a vertex whose sum is NaN is computed from d(k) alone.
 use super::{
     cycles::{LastEdges, NONE, cycles, is_time_to_look},
     edges::{Edges, Entering, Graph, Lengths},
@@ -35,38 +36,31 @@ kernel! {
 }
 
 kernel! {
-    struct FindLast = "last_edges" in "graph/edges.cl", "graph/last_edges.cl" {
+    in "graph/edges.cl", "graph/last_edges.cl":
+    struct FindLast = "last_edges" {
         edges: Entering,
         before: In<Elem>,
         after: InOut<Elem>,
         last: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct LastLengths = "last_lengths" in "graph/edges.cl", "graph/last_edges.cl" {
-        edges: Entering,
-        last: In<u32>,
-        last_length: Out<Elem>,
-        vertices: u32,
-    }
+    struct LastLengths = "last_lengths" { edges: Entering, last: In<u32>, last_length: Out<Elem>, vertices: u32 }
 }
 
 /// Number of sweeps on a GPU before the host reads whether distances still fall. A read takes as
 /// long as a sweep of some million edges.
 const TOGETHER: usize = 8;
 
-/// The number of sweeps for which the format is chosen, about that of a graph whose paths have few
-/// edges: an R-MAT graph of 2^18 vertices takes 22. If paths have more edges, the conversion to a
-/// format matters less.
+/// The number of sweeps for which the format of the matrix is chosen. Graphs whose paths have few
+/// edges take about this number of sweeps: an R-MAT graph of 2^18 vertices takes 22. If paths have
+/// many edges, the time of the conversion to the format matters little.
 const USES: u64 = 20;
 
 /// The sweeps over a graph, prepared for any sources.
 pub(super) struct Sweeps<'a> {
     step: Repeated,
     falls: Kernel<MarkFall<'static>>,
-    /// `None` if no length is negative: then no cycle lowers distances without end.
+    /// The search for cycles of negative length, or `None` if no length is negative.
     watch: Option<Watch<'a>>,
     element: ElementType,
     vertices: usize,
@@ -101,8 +95,8 @@ impl<'a> Sweeps<'a> {
         })
     }
 
-    /// Lowers `distance`, 0 at the sources and infinite elsewhere, to the distances from the
-    /// sources.
+    /// Lowers `distance` to the distances from the sources. At first it must be 0 at the sources
+    /// and infinite elsewhere.
     ///
     /// # Errors
     /// [`Error::NegativeCycle`](crate::Error::NegativeCycle) if distances fall without end.
@@ -116,7 +110,7 @@ impl<'a> Sweeps<'a> {
         let mut sweeps = 0u64;
         loop {
             // A `Work` keeps the events of its commands, and a graph may take a million sweeps. So
-            // each turn has a new one.
+            // each turn has a new `Work`.
             let work = &Work::new(work.device(), None);
             work.fill_zero(&mut changed)?;
             for number in 0..together as u32 {
@@ -168,7 +162,8 @@ impl<'a> Watch<'a> {
         Grid::items(self.entering.pattern.ncols, self.group_size)
     }
 
-    /// Notes the edges that have lowered distances in a sweep, and replaces NaN by distances.
+    /// Notes the edges that have lowered distances in a sweep, and replaces distances that are NaN
+    /// by correct ones.
     fn follow(&self, work: &Work, before: &Buffer, after: &mut Buffer, last: &mut Buffer<u32>) -> Result<()> {
         let vertices = last.len() as u32;
         let args = FindLast { edges: self.entering.with(self.lengths), before, after, last, vertices };

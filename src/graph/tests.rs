@@ -1,5 +1,5 @@
-//! Compares with oracles on the host: Dijkstra's algorithm, sweeps, breadth-first search,
-//! union-find.
+//! Compares the results of graph functions with computations on the host: Dijkstra's algorithm,
+//! sweeps, breadth-first search and union-find.
 mod families;
 
 use super::*;
@@ -66,8 +66,8 @@ fn by_sweeps<T: Length>(g: &Csc<T>, sources: &[usize]) -> Vec<T> {
     }
 }
 
-/// Random edges of two parts without a connection, with loops, parallel edges and edges of length
-/// 0.
+/// Random edges of a graph of two parts that are not connected. There are loops, parallel edges and
+/// edges of length 0.
 fn random_edges(n: usize, count: usize, seed: u64) -> EdgeList {
     let mut random = Random::new(seed);
     let half = n / 2;
@@ -110,7 +110,8 @@ fn check<T: Length>(n: usize, edges: &EdgeList, sources: &[usize]) -> Result<()>
     Ok(())
 }
 
-/// Checks that predecessors lead to a source along edges of the right lengths, and are the least.
+/// Checks that predecessors lead to a source along edges of the right lengths, and that each
+/// predecessor is the vertex with the lowest number.
 fn follow<T: Length>(g: &Csc<T>, distance: &[T], sources: &[usize], before: &[u32]) {
     let far = T::HIGHEST;
     let tight = |from: usize, to: usize| {
@@ -153,11 +154,13 @@ fn distances_are_dijkstra_s_in_every_type() -> Result<()> {
     check::<f32>(60, &random_edges(60, 150, 5), &[5, 59])
 }
 
-/// Frontiers cut the edges of a vertex into parts of 256.
+/// Tests numbers of edges around 256: the schedule `frontier` cuts the edges of a vertex into parts
+/// of 256.
 #[test]
 fn hubs_with_a_part_more_or_less_reach_all_their_neighbours() -> Result<()> {
     for degree in [255, 256, 257, 600] {
-        // The source leads to a hub, whose leaves lead to a second hub, which leads back.
+        // An edge leads from the source to a hub. Edges lead from the hub to many vertices, from
+        // these to a second hub, and from the second hub back.
         let mut edges: EdgeList = vec![(0, 1, 1.0), (degree + 1, degree + 2, 1.0)];
         for leaf in 0..degree {
             edges.push((1, leaf + 2, 1.0 + (leaf * 7 % 5) as f64));
@@ -185,7 +188,8 @@ fn real_lengths_have_the_bits_of_the_model() -> Result<()> {
         let found = ShortestPaths::from(&[3]).schedule(schedule).run(&g)?.distances.download()?;
         assert!(found.iter().map(|x| x.to_bits()).eq(want.iter().map(|x| x.to_bits())), "{schedule}");
     }
-    // Lengths that are lost in rounding beside the distance so far, and lengths of 0.
+    // Lengths that are lost in rounding when they are added to the distance so far, and lengths of
+    // 0.
     for lengths in [1e-30, 0.0] {
         let mut edges = vec![(0, 1, 1.0)];
         edges.extend((1..9).flat_map(|i| [(i, i + 1, lengths), (i + 1, i, lengths)]));
@@ -199,7 +203,8 @@ fn real_lengths_have_the_bits_of_the_model() -> Result<()> {
     Ok(())
 }
 
-/// The first step of the limit is a share of the mean length.
+/// Tests lengths of every scale. The first step of the limit between near and far is a share of the
+/// mean length.
 #[test]
 fn lengths_of_every_magnitude_take_as_many_visits() -> Result<()> {
     let mut random = Random::new(8);
@@ -214,8 +219,8 @@ fn lengths_of_every_magnitude_take_as_many_visits() -> Result<()> {
     for schedule in [Schedule::NearFar, Schedule::Frontier] {
         let usual = visits::<f64>(&ends, schedule, 1.0)?;
         for power in [-1069, -200, 200, 1017] {
-            // The scale is made in two steps, because the first of these powers is below the normal
-            // numbers.
+            // The scale is made as a product of two powers, because the lowest power is below the
+            // normal numbers.
             let scale = 2.0f64.powi(power / 2) * 2.0f64.powi(power - power / 2);
             let found = visits::<f64>(&ends, schedule, scale)?;
             assert!(found < 2 * usual, "{schedule} 2^{power}: {found}, {usual} of 1");
@@ -243,7 +248,8 @@ fn negative_lengths_and_cycles() -> Result<()> {
     assert_eq!(crate::reference::predecessors(&by_rows, &[0, 4], &[0, 4, 1, -1, -1, i32::MAX])?, before);
     let refused = ShortestPaths::from(&[0]).schedule(Schedule::NearFar).run(&device.upload(&host)?).map(drop);
     assert!(refused.unwrap_err().to_string().contains("the least is -3"));
-    // The cycle 5, 6, 7. The first source reaches it, the second does not.
+    // The graph has the cycle 5, 6, 7. A path leads from the first source to the cycle, and no path
+    // from the second.
     for n in [9, 200] {
         let mut edges: EdgeList = (0..n - 1).map(|i| (i, i + 1, 1.0)).collect();
         edges.extend([(7, 5, -3.0)]);
@@ -293,7 +299,7 @@ fn levels_are_those_of_a_breadth_first_search() -> Result<()> {
             }
         }
     }
-    // The values do not matter, because they are not used as lengths.
+    // Values may be NaN, because paths by numbers of edges do not use values as lengths.
     let nan: EdgeList = edges.iter().map(|&(from, to, _)| (from, to, f64::NAN)).collect();
     let g = device.upload(&graph::<f64>(n, &nan))?;
     assert_eq!(levels(&g, &[4, 70])?.download()?, want);
@@ -363,11 +369,11 @@ fn what_is_no_graph_or_no_source_is_refused() -> Result<()> {
     let device = test_device();
     let g = device.upload(&graph::<f64>(5, &vec![(0, 1, 1.0)]))?;
     let refused = |paths: ShortestPaths<'_>| paths.run(&g).map(drop).unwrap_err().to_string();
-    assert_eq!(refused(ShortestPaths::from(&[])), "no source: paths begin at one at least");
+    assert_eq!(refused(ShortestPaths::from(&[])), "at least one source is required");
     assert_eq!(refused(ShortestPaths::from(&[0, 5])), "source 5 is outside the graph, whose vertices are 0 to 4");
     assert_eq!(refused(ShortestPaths::from(&[0]).delta(0.0)), "delta is 0, it has to be above 0");
     let by_sweeps = ShortestPaths::from(&[0]).schedule(Schedule::Sweeps);
-    assert!(refused(by_sweeps.delta(3.0)).starts_with("sweeps has no limit"));
+    assert!(refused(by_sweeps.delta(3.0)).starts_with("sweeps does not use a delta"));
     let empty = device.upload(&graph::<f64>(0, &vec![]))?;
     assert_eq!(shortest_paths(&empty, &[0]).map(drop).unwrap_err().to_string(), "the graph has no vertices");
     let host = graph::<f64>(5, &vec![(0, 1, 1.0), (2, 4, f64::NAN), (2, 3, 1.0)]);

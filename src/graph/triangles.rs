@@ -1,10 +1,10 @@
 //! Triangles through each vertex. Kernels: `cl/graph/triangles.cl`, for CPUs
 //! `cl/graph/triangles_marked.cl`.
 //!
-//! Each edge belongs to the end that has fewer neighbours (Schank, Wagner: *Finding, Counting and
-//! Listing all Triangles in Large Graphs*, WEA 2005). Then vertices with many neighbours own few
-//! edges, and the common neighbours of an edge's ends are soon found. A masked product over
-//! plus-pair counts the same triangles, but its rows are longer.
+//! Each edge belongs to the one of its two vertices that has fewer neighbours (Schank, Wagner:
+//! *Finding, Counting and Listing all Triangles in Large Graphs*, WEA 2005). So vertices with many
+//! neighbours own few edges, and the common neighbours of an edge's two vertices are soon found. A
+//! masked product over plus-pair would count the same triangles, but its rows would be longer.
 use super::edges::Graph;
 use crate::{
     DeviceInfo, DeviceVector, Result,
@@ -18,17 +18,9 @@ use crate::{
 };
 
 kernel! {
-    struct FlagEdges = "flag_edges" in "graph/triangles.cl" {
-        col_ptr: In<u32>,
-        row_idx: In<u32>,
-        place: Out<u32>,
-        nnz: u32,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct MoveEdges = "move_edges" in "graph/triangles.cl" {
+    in "graph/triangles.cl":
+    struct FlagEdges = "flag_edges" { col_ptr: In<u32>, row_idx: In<u32>, place: Out<u32>, nnz: u32, vertices: u32 }
+    struct MoveEdges = "move_edges" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         place: In<u32>,
@@ -37,19 +29,8 @@ kernel! {
         nnz: u32,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct BeginEdges = "begin_edges" in "graph/triangles.cl" {
-        col_ptr: In<u32>,
-        place: In<u32>,
-        edge_ptr: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct CountTriangles = "count_triangles" in "graph/triangles.cl" {
+    struct BeginEdges = "begin_edges" { col_ptr: In<u32>, place: In<u32>, edge_ptr: Out<u32>, vertices: u32 }
+    struct CountTriangles = "count_triangles" {
         edge_ptr: In<u32>,
         to: In<u32>,
         owner: In<u32>,
@@ -77,8 +58,8 @@ kernel! {
 /// The way to count the triangles of each edge.
 #[derive(Debug, Clone, Copy)]
 enum CountTuning {
-    /// A work-item for each edge, in groups of this size, looks up the edges of one end among the
-    /// edges of the other end, which has more edges.
+    /// There is a work-item for each edge, in groups of this size. The work-item looks up the edges
+    /// of one end of its edge among the edges of the other end, which has more edges.
     Edges { group_size: usize },
     /// Groups of one work-item take ranges of vertices, and mark the neighbours of each vertex.
     /// `lookup` is the number of edges that can be looked at in the time of one bisection step.
@@ -119,7 +100,8 @@ fn counted(graph: &Graph, tuning: CountTuning) -> Result<DeviceVector<u32>> {
         CountTuning::Vertices { .. } => by_vertex.ask(&device),
     }
     let Edges { begin, to, owner } = owned_edges(&work, graph)?;
-    // A vertex has no more triangles than the graph has edges.
+    // The count of a vertex fits `u32`, because a vertex has at most as many triangles as the graph
+    // has edges.
     let mut count = work.buffer(vertices)?;
     work.fill_zero(&mut count)?;
     let edges = to.len() as u32;
@@ -130,8 +112,8 @@ fn counted(graph: &Graph, tuning: CountTuning) -> Result<DeviceVector<u32>> {
         }
         CountTuning::Vertices { groups, ranges, .. } => {
             let places = vertices.next_multiple_of(512);
-            // No vertex owns more edges than this, because the other ends have at least as many
-            // neighbours.
+            // `longest` is a bound on the number of edges that a vertex owns, because the other
+            // ends of its edges have at least as many neighbours as the vertex.
             let longest = (2 * to.len()).isqrt() + 1;
             // Bitmaps and lists take at most a fourth of the free memory, unless there is only one
             // group.
@@ -156,7 +138,7 @@ fn counted(graph: &Graph, tuning: CountTuning) -> Result<DeviceVector<u32>> {
     Ok(DeviceVector { values: count, device })
 }
 
-/// The edges, each listed once at the vertex that it belongs to.
+/// The edges of a graph. Each edge is listed once, at the vertex that it belongs to.
 struct Edges {
     /// The place where the edges of each vertex begin, and the end.
     begin: Buffer<u32>,
@@ -202,7 +184,8 @@ mod tests {
     #[test]
     fn every_form_counts_the_same() -> Result<()> {
         let looked_up = |lookup, groups, ranges| CountTuning::Vertices { groups, ranges, lookup };
-        // More ranges than vertices; vertices looked up always, never, and if they are few.
+        // The tunings have more ranges than vertices, and look edges up always, never, or if they
+        // are few.
         let tunings = [
             CountTuning::Edges { group_size: 16 },
             looked_up(0, 1, 3),
@@ -210,8 +193,7 @@ mod tests {
             looked_up(1, 2, 40),
         ];
         let shape = BlockShape::SCALAR;
-        // In the last graph one vertex is connected with all others, and each of the others with
-        // the next.
+        // In the last graph one vertex is connected with all other vertices, and these form a ring.
         let wheel = (1..300usize).flat_map(|i| [(i, 0, 1.0), (i, i % 299 + 1, 1.0)]);
         for g in [
             Csc::from_cbc(

@@ -99,8 +99,8 @@ impl DeviceGroups<AnyMatrix> {
 }
 
 impl<M: HostMatrix> DeviceGroups<M> {
-    /// Makes a matrix of groups from matrices that are on `device` already. They are listed row
-    /// after row.
+    /// Makes a matrix of groups from matrices that are on `device` already. The matrices are listed
+    /// row after row.
     ///
     /// # Errors
     /// See [`BlockGroups::new`]; [`Error::DeviceMismatch`].

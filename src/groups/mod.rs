@@ -4,8 +4,8 @@
 //! A matrix is a grid of groups of rows by groups of columns. Each cell is empty, or a block matrix
 //! whose blocks have a shape of their own. Every operation works cell by cell, with products of one
 //! block shape. C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Each of these
-//! products is summed as [`multiply`](crate::multiply) does; then the products are added in
-//! ascending k.
+//! products is summed as [`multiply`](crate::multiply) does; then the products are added in the
+//! order of the inner groups.
 mod cells;
 mod device;
 
@@ -212,8 +212,8 @@ fn groups_of(of: &Dimensions) -> (Group, Group) {
     (Group { blocks: of.nrows, side: of.block_rows }, Group { blocks: of.ncols, side: of.block_cols })
 }
 
-/// The common type of the matrices in a grid, which must agree in element type and order. It has
-/// blocks if at least one matrix has blocks.
+/// The common type of the matrices in a grid, which must agree in element type and order. The
+/// common type has blocks if at least one matrix has blocks.
 fn type_of_cells<X, M: HostMatrix>(cells: &Cells<X>, of: impl Fn(&X) -> MatrixType<M>) -> Result<MatrixType<M>> {
     if let Some(known) = M::TYPE {
         return Ok(known);

@@ -67,14 +67,14 @@ impl<'a> Factors<'a> {
     }
 
     /// Finds the rows of each column of A·B. At the start, and from time to time, `fits` is called
-    /// with a lower bound of the number of entries of C. It returns an error if they do not fit the
-    /// memory.
+    /// with a lower bound of the number of entries of C. `fits` returns an error if so many entries
+    /// do not fit the memory.
     pub fn find(&self, fits: Fits<'_>) -> Result<Found> {
         rows::find(self.a, self.b, self.multiplications, fits)
     }
 
-    /// Like [`Factors::find`]. For scalars it also computes the sums, if the memory has room for
-    /// twice as many entries as there are products.
+    /// Like [`Factors::find`]. For scalars the function also computes the sums, if the memory has
+    /// room for twice as many entries as there are products.
     pub fn multiply(&self, fits: Fits<'_>) -> Result<Found> {
         match self.numbers.are_scalars() {
             true => with_numbers!(self, |typed, by| once::multiply(typed, by, fits)),

@@ -82,8 +82,8 @@ pub(super) struct Places<'a, N> {
 }
 
 impl<N> Places<'_, N> {
-    /// Writes the next entry. A vector's `push` checks whether it must grow; with it, the product
-    /// of a 5-point stencil takes 16 % longer.
+    /// Writes the next entry. A vector's `push` checks whether it must grow; with `push`, the
+    /// product of a 5-point stencil takes 16 % longer.
     ///
     /// # Panics
     /// If there are more entries than products.

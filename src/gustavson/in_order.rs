@@ -1,7 +1,7 @@
 //! Joins the parts of C that threads compute in parallel to one array of rows and one of sums.
 //!
-//! The place of a part is known when all parts before it have been computed. Until then it waits.
-//! Threads take parts in order, except for long ones, so a part rarely waits for long.
+//! The place of a part is known when all parts before it have been computed. Until then the part
+//! waits. Threads take parts in order, except for long ones, so a part rarely waits for long.
 use super::Growing;
 use crate::{Arithmetic, Result};
 use std::{
@@ -20,7 +20,8 @@ struct State<'w, N> {
     /// `waiting`.
     next: usize,
     waiting: Vec<Option<Growing<N>>>,
-    /// The number of entries that have a place, and of those that have been copied to it.
+    /// The number of entries that have a place, and the number of entries that have been copied to
+    /// their place.
     placed: usize,
     copied: usize,
     /// The arrays of parts that have been copied, for reuse.
@@ -67,8 +68,8 @@ impl<N: Arithmetic> InOrder<'_, N> {
             let Some(part) = state.waiting.get_mut(next).and_then(Option::take) else { break };
             let rows_and_sums = (state.rows.split_off_mut(..part.len()), state.sums.split_off_mut(..part.len()));
             let (Some(rows), Some(sums)) = rows_and_sums else {
-                // There are more entries than expected: this part and all later ones wait until the
-                // end.
+                // There are more entries than expected. Part `next` and all later parts wait until
+                // the end.
                 state.waiting[next] = Some(part);
                 break;
             };

@@ -1,19 +1,20 @@
 //! Products on the host, column by column, without a device: Gustavson's algorithm (ACM TOMS 4,
 //! 1978).
 //!
-//! [`Factors::multiply`] computes products of scalars in one pass. It adds each product to the sum
-//! of its row and sets the row's bit; the bits then give the rows in order. If the rows of a column
-//! are those of the column before, each increased by one, no bits are needed (`shifted`). Blocks
-//! take two passes. So do products in bands, whose sizes must be known before their memory is
-//! allocated. First [`Factors::find`] finds the rows of each column by bits alone, then the sums of
-//! these rows are computed in a dense column. Columns are divided by their products among the
-//! threads of the current rayon pool. In one pass, the results of threads are joined as they are
-//! made (`in_order`).
+//! [`Factors::multiply`] computes products of scalars in one pass. The one pass adds each product
+//! to the sum of its row and sets the row's bit. The bits then give the rows in order. If the rows
+//! of a column are those of the column before, each increased by one, no bits are needed
+//! (`shifted`). Products of blocks take two passes. Products in bands take two passes, too, because
+//! the size of a band must be known before its memory is allocated. First [`Factors::find`] finds
+//! the rows of each column by bits alone, then the sums of these rows are computed in a dense
+//! column. Columns are divided by their products among the threads of the current rayon pool. In
+//! one pass, the results of threads are joined as they are made (`in_order`).
 //!
 //! Sums have the order of the kernels, so that results are equal to the bit. The terms of an entry
-//! are added in ascending k, and within a block product over the inner index. Each multiplication
-//! is rounded before the addition, and sums are cut into pieces of 1024 products. The model in the
-//! tests does this in a few lines, on one thread.
+//! of C are added in the order of the entries of B, and the terms of a block product in the order
+//! of the inner index. Each multiplication is rounded before the addition, and sums are cut into
+//! pieces of 1024 products. The model in the tests computes sums in this order in a few lines, on
+//! one thread.
 //!
 //! The element type of the factors is known at run time only. Sums are computed in three types
 //! (`numbers`), for which the code is compiled. The operations of plus-times are inlined.
@@ -46,12 +47,12 @@ use std::{
 
 /// Multiplications for each thread that takes part in a product. Waking up another thread takes as
 /// long as a thousand multiplications, but the calling thread does not wait for it. On a CPU device
-/// products on the host take half the time from this number of multiplications on, probably because
+/// products on the host take half the time from `OF_THREAD` multiplications on, probably because
 /// the device's threads, which copy C, start sooner if a core is awake.
 const OF_THREAD: u64 = 500;
 
 /// Weighing columns means counting their products. If weighing all columns takes less time than
-/// this number of multiplications, the calling thread does it alone, because it waits for the
+/// `WEIGHED_ALONE` multiplications, the calling thread does it alone, because it waits for the
 /// result.
 const WEIGHED_ALONE: u64 = 20_000;
 
@@ -60,7 +61,7 @@ const WEIGHED_ALONE: u64 = 20_000;
 const PARTS: usize = 8;
 
 /// Maximum number of products and of columns in a part, unless a single column has more. Parts are
-/// copied to C from the caches. They must not be so small that several threads first write to the
+/// copied to C from the caches. Parts must not be so small that several threads first write to the
 /// same large page of C, because the system would then clear it for each thread.
 const PART: u64 = 1 << 20;
 
@@ -187,9 +188,9 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Divides the items among threads. The calling thread begins at once, without waiting for others
-/// to wake up. Each thread that has an item gets a state of its own, made for its number. Returns
-/// these states, or the first error.
+/// Divides the items among threads. The calling thread begins at once, without waiting for other
+/// threads to wake up. Each thread that has an item gets a state of its own, made for its number.
+/// Returns the states of all threads, or the first error.
 fn share_out<I: Send, S: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
     state: impl Fn(usize) -> S + Sync,

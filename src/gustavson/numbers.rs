@@ -3,7 +3,7 @@
 //!
 //! There are three types for six element types. `f16` is computed as `f32`, and `u8` as `u32`.
 //! `u32` also carries the bits of `i32`, because sums and products modulo 2^32 have the same bits
-//! with and without a sign. Except in plus-times, it also carries the bits of `f32`, which the
+//! with and without a sign. Except in plus-times, `u32` also carries the bits of `f32`, which the
 //! operations of the semiring convert.
 use super::{Columns, Factor};
 use crate::{
@@ -48,13 +48,13 @@ impl<'a, N: Arithmetic> Typed<'a, N> {
 /// The factors in one of the three types.
 pub(super) enum Numbers<'a> {
     F64(Typed<'a, f64>),
-    /// For plus-times only.
+    /// Only in plus-times do factors of type `f32` have variant `F32`.
     F32(Typed<'a, f32>),
     U32(Typed<'a, u32>),
 }
 
 impl<'a> Numbers<'a> {
-    /// Converts the factors. Returns `None` if their element types differ.
+    /// Converts the factors. Returns `None` if the element types of the factors differ.
     pub fn of(a: Factor<'a>, b: Factor<'a>, semiring: Semiring) -> Option<Self> {
         if a.values.element() != b.values.element() {
             return None;
@@ -164,7 +164,7 @@ impl Operations<f64> for Algebra<f64> {
     }
 }
 
-/// These operations also serve `i32`, because the bits are the same.
+/// Operations of `u32` also serve `i32`, because the bits are the same.
 impl Operations<u32> for PlusTimes {
     fn identity(self) -> u32 {
         u32::NEUTRAL

@@ -1,5 +1,5 @@
-//! The single pass for scalars. Each product is added to the sum of its row at once, and the bits
-//! of these rows then give them in order.
+//! The single pass for scalars. Each product is added to the sum of its row at once, and its row is
+//! marked by a bit. The bits then give the rows in order.
 use super::{
     Fits, Found, Growing, Places,
     far::{Far, check_column},
@@ -34,7 +34,7 @@ const SAMPLED: usize = 128;
 /// Maximum number of columns that are computed twice.
 const SAMPLES: usize = 256;
 
-/// If a part has at most this many entries, its memory is allocated without a sample.
+/// If a part has at most `FEW` entries, its memory is allocated without a sample.
 const FEW: u64 = 1 << 15;
 
 /// See [`Factors::multiply`](super::Factors::multiply); the sums are of type `N`.
@@ -123,9 +123,9 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         Self { factors, identity, shifted, near, far: None, cut: None, sorted, lists: Vec::new(), was_near: true }
     }
 
-    /// Estimates the number of entries in columns `cols` of C. It computes every [`SAMPLED`]th
-    /// column, and assumes the same number of entries for each entry of B. Returns the greatest
-    /// number if the sample has no entry of B.
+    /// Estimates the number of entries in columns `cols` of C. The estimate computes every
+    /// [`SAMPLED`]th column, and assumes the same number of entries for each entry of B. Returns
+    /// the greatest number if the sample has no entry of B.
     fn expect(&mut self, by: impl BlockSums<N>, cols: Range<usize>) -> Result<u64> {
         let b = self.factors.b.columns;
         let (mut made, mut of_b) = (Growing::default(), 0);
@@ -225,8 +225,8 @@ struct Sorted<N> {
 }
 
 impl<N: Arithmetic> Sorted<N> {
-    /// Sorts the products by row and adds those of each row. This is faster if there are few rows,
-    /// far apart.
+    /// Sorts the products by row and adds those of each row. Sorting is faster than other ways if a
+    /// column has few rows, far apart.
     fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], places: &mut Places<'_, N>) {
         let Self { products, keys } = self;
         products.clear();

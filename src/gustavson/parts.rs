@@ -7,7 +7,7 @@ use crate::{
 use rayon::prelude::*;
 use std::{borrow::Borrow, cmp::Reverse, ops::Range, vec};
 
-/// A part counts as long if it has more products than this number of average parts.
+/// A part counts as long if it has more products than `SEVERAL` average parts.
 const SEVERAL: u64 = 2;
 
 /// The rows of every column of C = A·B, ascending, and perhaps their sums.
@@ -21,7 +21,7 @@ pub(crate) struct Found {
 /// large, so that the system can place them in large pages.
 pub(super) struct Store {
     pub rows: Vec<u32>,
-    /// The sum of each entry in the type in which sums are computed; `None` if only rows were
+    /// The sum of each entry in the type in which sums are computed, or `None` if only rows were
     /// found.
     pub sums: Option<AnyValues>,
 }
@@ -73,7 +73,7 @@ impl Found {
         let whole = self.stores.len() == 1 && stride == 1;
         match (self.stores.pop(), element) {
             (Some(Store { rows, sums: Some(sums) }), _) if whole && sums.element() == element => Ok((rows, sums)),
-            // The sums are the bits of the elements.
+            // The bits of the sums are the bits of the elements.
             (Some(Store { rows, sums: Some(AnyValues::U32(sums)) }), ElementType::I32) if whole => {
                 Ok((rows, AnyValues::I32(bytemuck::cast_vec(sums))))
             }
@@ -89,7 +89,7 @@ impl Found {
 }
 
 /// Parts, each with its own data, in the order in which threads take them. Long parts come first,
-/// so that no thread begins a long part when the others have nothing left to do.
+/// so that no thread begins a long part when the other threads have nothing left to do.
 pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -> vec::IntoIter<(W, P)> {
     let mut parts: Vec<_> = parts.map(Some).collect();
     let long = |part: &Option<(W, P)>| part.as_ref().map_or(0, |(_, part)| part.borrow().long);
@@ -146,7 +146,7 @@ pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -
         Part { cols, long, most, counts, store: 0, places: 0..0 }
     };
     if threads == 1 && a.ncols() <= b.row_idx.len() + ncols {
-        // If this bound is small enough, products need not be counted.
+        // If `most` is small enough, products need not be counted.
         let longest = (0..a.ncols()).map(|k| a.entries(k).len() as u64).max().unwrap_or(0);
         let most = longest.saturating_mul(b.row_idx.len() as u64);
         if fits(most.saturating_mul(2)).is_ok() {
@@ -164,7 +164,7 @@ pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -
     };
     let all = groups.iter().fold(Load::default(), |all, &load| all.plus(load));
     fits(all.least)?;
-    // A column takes some time even without products.
+    // A column takes some time even if it has no products.
     let load = all.products + ncols as u64;
     let threads = (load.saturating_mul(work) / OF_THREAD).clamp(1, threads as u64);
     let share = if threads == 1 { load } else { load.div_ceil(PARTS as u64 * threads).min(PART) }.max(1);

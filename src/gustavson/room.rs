@@ -52,7 +52,7 @@ impl Summed for u32 {
     fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
         match values {
             AnyValues::U32(values) => Some(Values::Sums(values)),
-            // The sums are the bits of the elements.
+            // The bits of the sums are the bits of the elements.
             AnyValues::I32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
             AnyValues::F32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
             AnyValues::F16(values) => {
@@ -76,7 +76,7 @@ fn write<N: Copy, T: Element>(sums: &[N], bytes: &mut [u8], of_sum: impl Fn(N) -
 
 impl<'a, N: Summed> Room<'a, N> {
     /// # Panics
-    /// If elements of this type are not made from sums of type `N`.
+    /// If the elements of `values` are not made from sums of type `N`.
     pub fn new(rows: &'a mut [u32], values: &'a mut AnyValues, stride: usize) -> Self {
         let values = N::of_elements(values).unwrap_or_else(|| unreachable!("the sums of another element"));
         Self { rows, stride, values }
@@ -95,8 +95,8 @@ impl<'a, N: Summed> Room<'a, N> {
         Self { rows, stride: self.stride, values }
     }
 
-    /// Lets `put` write sums into an array. This is `scratch` if elements have fewer bytes than
-    /// sums.
+    /// Lets `put` write sums into an array. The array is `scratch` if elements have fewer bytes
+    /// than sums.
     pub fn write(&mut self, scratch: &mut Vec<N>, put: impl FnOnce(&mut [N])) {
         match &mut self.values {
             Values::Sums(sums) => put(sums),

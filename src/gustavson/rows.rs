@@ -42,7 +42,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// The range over some columns of A; `None` if they have no entries.
+    /// The range over some columns of A, or `None` if they have no entries.
     #[inline(always)]
     pub fn of<'a>(columns: impl Iterator<Item = &'a [u32]>) -> Option<Self> {
         let mut extent = Self { first: u32::MAX, last: 0, products: 0 };
@@ -82,7 +82,7 @@ impl Extent {
 }
 
 /// A set of rows: a bit for each row, and above it a bit for each word that is not 0. Dense columns
-/// do not use the upper bits. The set is empty between columns.
+/// do not use the upper bits. The set of rows is empty between two columns.
 pub(super) struct RowSet {
     words: Vec<u64>,
     tops: Vec<u64>,

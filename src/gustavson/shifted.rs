@@ -1,10 +1,10 @@
-//! Columns of C whose rows are those of the column before, each increased by one. Most columns of
-//! meshes and bands are like this.
+//! Shifted columns of C: columns whose rows are the rows of the column before, each increased by
+//! one. Most columns of products of meshes and band matrices are shifted.
 //!
-//! Such a column is called *shifted*. If a column of B is shifted, and every column of A that it
-//! multiplies is shifted, too, then the column of C is shifted, and each of its products is added
-//! at the place of its counterpart in the column before. So places are found once, and serve all
-//! shifted columns that follow. These read no rows, neither to add nor to sort.
+//! If a column of B is shifted, and every column of A that it multiplies is shifted, too, then the
+//! column of C is shifted, and each of its products is added at the place of its counterpart in the
+//! column before. So the places of products are found once, and serve all shifted columns that
+//! follow. The columns that follow read no rows, neither to add nor to sort.
 use super::{
     Columns, Places,
     numbers::{List, Operations},
@@ -12,11 +12,11 @@ use super::{
 };
 use crate::Arithmetic;
 
-/// Maximum distance in rows from the first to the last row of a column whose places are found. This
-/// suffices for a stencil of 27 points in a grid of 120 x 120 x 120.
+/// Maximum distance in rows from the first to the last row of a column whose places are found. The
+/// distance suffices for a stencil of 27 points in a grid of 120 x 120 x 120.
 const REACH: u32 = 1 << 16;
 
-/// Finding places saves time for stretches of at least this many shifted columns.
+/// Finding places saves time for stretches of at least `LONG` shifted columns.
 const LONG: usize = 8;
 
 /// Whether a column of A is shifted, as far as it has been checked.
@@ -43,7 +43,7 @@ pub(super) struct Shifted<N> {
     rows: Vec<u32>,
     /// For each product, the index of its row among the rows.
     places: Vec<u32>,
-    /// A sum for each row. Between columns they are the identity.
+    /// A sum for each row. Between columns all sums are the identity.
     sums: Vec<N>,
     /// For each row number from the first to the last, its index among the rows.
     numbers: Vec<u32>,
@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn places_are_kept_in_long_stretches_and_after_them() -> Result<()> {
-        // Nine columns in a row, of which eight are shifted; then two, then one.
+        // Nine columns follow one another, and eight of them are shifted. Then two columns follow
+        // one another, and the last stands alone.
         let begins: Vec<u32> = (0..9).chain(20..22).chain([30]).collect();
         let (a, b) = (columns(&(0..40).collect::<Vec<_>>(), 2)?, columns(&begins, 2)?);
         let mut shifted = Shifted::<f64>::new(0.0);

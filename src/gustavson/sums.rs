@@ -136,7 +136,7 @@ impl<N: Arithmetic> Column<N> {
         }
     }
 
-    /// Adds products of blocks. `add(sum, of_a, of_b, inner)` adds one of them.
+    /// Adds products of blocks. `add(sum, of_a, of_b, inner)` adds one product.
     pub fn add_blocks(
         &mut self,
         by: impl Operations<N>,

@@ -10,7 +10,8 @@ use half::f16;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A·B on one thread: the products of each entry are added in ascending k, in pieces.
+/// A·B on one thread: the products of each entry of C are added in the order of the entries of B,
+/// in pieces.
 fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -> Result<Cbc<T>> {
     let (shape, inner, algebra) = (a.shape.product(b.shape), a.shape.cols(), Algebra::<T::Arithmetic>::of(semiring));
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -77,7 +78,8 @@ fn fast<T: Element>(
     Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, blocks.copied().collect())
 }
 
-/// Compares both ways, on one thread and on several. Any NaN equals any other.
+/// Compares `fast` with `model`: on one thread and on several, with rows found before the sums and
+/// together with them. Any NaN equals any other.
 fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, semiring: Semiring, what: &str) {
     use crate::Matrix;
     let (a, b) = (a.as_cbc(), b.as_cbc());
@@ -192,8 +194,9 @@ fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
 
 #[test]
 fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
-    // Columns of 20,000 rows: the rows of a band, with few in the first word that it touches; so
-    // many rows that each word has some; and so few that many words have none.
+    // Columns with 20,000 possible rows have the rows of a band, with few rows in the first word
+    // that the band touches, so many rows that each word has some, or so few that many words have
+    // none.
     let (nrows, cols) = (20_000, 60);
     let band = generate::Uniform { rows: 3000, cols, per_column: 9, seed: 3, ..Default::default() }.matrix().unwrap();
     let rows = band.pattern().row_idx().iter().map(|row| row + 10_037).collect();
@@ -228,8 +231,8 @@ fn diagonals(nrows: usize, ncols: usize, below: &[i64], without: (usize, i64)) -
 #[test]
 fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
     let whole = (usize::MAX, 0);
-    // A band; the 5 points of a grid with lines of 9; diagonals with words or 65,536 rows between
-    // them. Each is tested whole, and with an entry missing in A or in B.
+    // The diagonals are a band, the 5 points of a grid with lines of 9, or diagonals with words or
+    // 65,536 rows between them. Each is tested whole, and with an entry missing in A or in B.
     for below in [&[-1, 0, 1][..], &[-9, -1, 0, 1, 9], &[0, 5, 200], &[0, 5000], &[0, 1, 65_536], &[0, 70_000]] {
         let nrows = if below[0] < 0 { 81 } else { 70_200 };
         let factors = |without| diagonals(nrows, 81, below, without);
@@ -246,7 +249,8 @@ fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
 
 #[test]
 fn a_part_that_takes_as_long_as_several_is_taken_first() {
-    // B has 401 columns. The one in the middle has as many entries as all others together.
+    // B has 401 columns. The column in the middle has as many entries as all other columns
+    // together.
     let entries = |col: u64| if col == 200 { 400 } else { 1 };
     let col_ptr = (0..=401).map(|end| (0..end).map(entries).sum()).collect();
     let row_idx = (0..401).flat_map(|col| (0..entries(col) as u32).map(move |row| (row + col as u32) % 401));

@@ -9,9 +9,9 @@ pub(crate) use prefetch::prefetch;
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Number of bytes of host memory that are still available; `None` if the system does not report
-/// it. This is the free memory of the machine, or less if a control group of the process (such as a
-/// container) allows less.
+/// Number of bytes of host memory that are still available, or `None` if the system does not report
+/// it. The result is the free memory of the machine, or what a control group of the process (such
+/// as a container) allows if that is less.
 pub(crate) fn available() -> Option<u64> {
     #[cfg(test)]
     if let Some(limit) = tests::LIMIT.get() {
@@ -32,8 +32,8 @@ fn free(meminfo: &str) -> Option<u64> {
 
 /// Refuses `bytes` bytes for `what` with [`Error::Memory`] if the host has less memory available.
 ///
-/// Memory counts as used when it is first written, not when it is allocated. So pass the sum of the
-/// sizes of arrays that are filled together.
+/// The system counts memory as used when it is first written, not when it is allocated. So the
+/// caller passes the sum of the sizes of arrays that are filled together.
 pub fn check(what: &str, bytes: u64) -> Result<()> {
     match available() {
         Some(available) if available < bytes => {

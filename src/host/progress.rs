@@ -1,8 +1,9 @@
 //! Progress reporting for long-running operations.
 use std::sync::Arc;
 
-/// A callback for progress. It gets the finished part and the total, in bytes of a file that is
-/// read or in entries that are written. It is called from time to time, from any thread.
+/// A callback for progress. The arguments of the callback are the finished part and the total, in
+/// bytes of a file that is read, in entries that are written, or in other units that the operation
+/// names. The callback is called from time to time, from any thread.
 ///
 /// ```
 /// use blockmul::extra::host::Progress;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 pub struct Progress(Arc<dyn Fn(u64, u64) + Send + Sync>);
 
 impl Progress {
-    /// Makes `tell(done, total)` the callback. It must return quickly. `total` is 0 if it is
-    /// unknown.
+    /// Makes `tell(done, total)` the callback. The callback must return quickly. `total` is 0 if
+    /// the total is unknown.
     pub fn new(tell: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }

@@ -1,5 +1,5 @@
-//! Parallel loops on all threads of the current rayon pool. They are compiled once for all types of
-//! items.
+//! Parallel loops on all threads of the current rayon pool. The loops are compiled once for all
+//! types of items.
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 

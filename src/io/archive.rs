@@ -7,9 +7,9 @@
 //! 3. the only sparse matrix, recognised by its banner;
 //! 4. the only file.
 //!
-//! If the search finds the first choice, it ends there. The other choices depend on all members, so
-//! the archive is read a second time. A stream cannot be read again, so the reader takes the first
-//! member FOLDER/FOLDER.mtx from it.
+//! If the archive has the first choice, the search ends there. Choices 2 to 4 depend on all
+//! members, so for them the archive is read a second time. A stream cannot be read again, so the
+//! reader takes the first member FOLDER/FOLDER.mtx of a stream.
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -22,9 +22,9 @@ use super::words::words;
 use super::zipped::{MOST_MEMBERS, listed, only};
 use crate::{Error, Result};
 
-/// Bytes of a header. Members begin at multiples of this size.
+/// Bytes of a header. Members of a tar archive begin at multiples of the size of a header.
 pub(super) const BLOCK: usize = 512;
-/// Bytes of the longest name, and of the longest list of a member's attributes.
+/// Maximum number of bytes of a name, and of the list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;
 /// Whether these are the first bytes of an archive: a header with a correct checksum.
 pub(super) fn begins_as_archive(first: &[u8]) -> bool {
@@ -71,11 +71,11 @@ impl TarMember {
 pub(super) enum Place<R> {
     /// The reader is at the member's first byte.
     Here(TarMember, R),
-    /// The reader has passed the member.
+    /// The reader is after the member.
     Behind(TarMember),
 }
 
-/// Reads the archive called `path` until it is known which member to take.
+/// Reads the archive called `path` until the member to take is known.
 pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<Place<R>> {
     let plain = without_packing(path);
     let own = plain.file_stem().unwrap_or_default();
@@ -111,7 +111,7 @@ pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<P
     }
 }
 
-/// The refusal of an archive in a stream, if the archive would have to be read twice.
+/// The error for an archive in a stream that would have to be read twice.
 pub(super) fn passed(path: &Path) -> Error {
     let reason = "from a stream, only a member NAME/NAME.mtx is taken; give the path of the file";
     malformed(path, "the archive", reason)

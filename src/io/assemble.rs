@@ -9,8 +9,8 @@ use crate::{Csc, Pattern, Result};
 /// The end of the message that refuses entries with the same row and column.
 pub(super) const HOW_TO_SUM: &str = "; ReadOptions::sum_duplicates adds up entries at the same place";
 
-/// Compresses `entries` (row, column, value) in two passes. All must be inside the matrix. If there
-/// are duplicates and they are not allowed, returns the row and column of one.
+/// Compresses `entries` (row, column, value) in two passes. All entries must be inside the matrix.
+/// If there are duplicates and they are not allowed, returns the row and column of a duplicate.
 pub(super) fn compress(
     nrows: usize,
     ncols: usize,
@@ -32,8 +32,8 @@ pub(super) fn compress(
         values[*place as usize] = value;
         *place += 1;
     });
-    // The offset of each column's start has moved to its end, which is the start of the next
-    // column.
+    // While entries were placed, the offset of each column has moved from the column's start to its
+    // end, which is the start of the next column.
     col_ptr.copy_within(..ncols, 1);
     col_ptr[0] = 0;
 

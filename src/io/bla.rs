@@ -16,8 +16,8 @@
 //! 0 3 6
 //! ```
 //!
-//! The two numbers in brackets are written correctly, but ignored when read: in symmetric files
-//! they count half of the matrix.
+//! The two numbers in brackets are written correctly, but a reader ignores them, because in
+//! symmetric files they count half of the matrix.
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -34,14 +34,14 @@ pub fn place_beside(path: &Path) -> PathBuf {
     without_packing(path).with_extension("bla")
 }
 
-/// The path at which [`io::read`](super::read) looks for the layout of the matrix at `path`; `None`
-/// if the name does not end in `.mtx`.
+/// The path at which [`io::read`](super::read) looks for the layout of the matrix at `path`, or
+/// `None` if the name does not end in `.mtx`.
 pub fn place_read(path: &Path) -> Option<PathBuf> {
     has_ending(path, "mtx").then(|| place_beside(path))
 }
 
-/// The layout next to the Matrix Market file at `path`, if there is such a file. A pipe with this
-/// name does not count, because opening it may block forever.
+/// The path of the layout next to the Matrix Market file at `path`, if this layout exists. A pipe
+/// with this name does not count, because opening it may block forever.
 pub fn beside(path: &Path) -> Option<PathBuf> {
     place_read(path).filter(|layout| layout.is_file())
 }
@@ -62,8 +62,8 @@ pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<BlockLayou
 /// # Errors
 /// The errors of [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<BlockLayout> {
-    // Enough for numbers below 2^32 and blanks. A longer text cannot be a layout of a matrix of
-    // this size.
+    // `longest` bytes are enough for all numbers, which are below 2^32, and the blanks between
+    // them. A longer text cannot be the layout of a matrix of this size.
     let longest = 1024 + 16 * (nrows.min(Pattern::MAX_LINES) + ncols.min(Pattern::MAX_LINES));
     let mut text = Vec::new();
     let read = reader.take(longest).read_to_end(&mut text);
@@ -134,7 +134,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads the ends of `blocks` block rows or columns. The last one ends at `size`.
+    /// Reads the ends of `blocks` block rows or columns. The last block row or column ends at
+    /// `size`.
     fn ends(&mut self, what: &str, blocks: u64, size: u64) -> std::result::Result<Vec<u64>, Refusal> {
         let start = self.count(&format!("the start of the {what}s"))?;
         if start != 0 {
@@ -266,7 +267,8 @@ mod tests {
     #[test]
     fn layouts_are_read_and_written_as_slam_plus_plus_does() {
         let mixed = BlockLayout::Mixed { row_ends: vec![3, 6, 7], col_ends: vec![3, 6] };
-        // The entries are in three of the six blocks: two of 3x3 and one of 1x3.
+        // The entries are in three of the six blocks. Two of the three blocks are 3x3, and one is
+        // 1x3.
         let matrix = Csc::from_triplets(7, 6, [(0, 0, 1.0), (2, 1, 1.0), (6, 2, 1.0), (5, 5, 1.0)]).unwrap();
         let text = "7 x 6 (21)\n3 x 2 (3)\n0 3 6 7\n0 3 6\n";
         assert_eq!(written(&matrix, &mixed), text);

@@ -2,9 +2,10 @@
 //!
 //! [`read`] accepts `.npy` files with an array of one or two axes, in the order of C or Fortran, of
 //! any float, integer or boolean type. An array with one axis is a column. Any other file is read
-//! as [`io::read`](super::read) does; places without an entry become zeros, and so does -0 in a
-//! Matrix Market array. [`write()`] makes a `.npy` file with the layout and the element type of the
-//! matrix, or a Matrix Market array. Both may be packed like other files: `.npy.gz`.
+//! by [`io::read`](super::read). Places without an entry become zeros, and a -0 in a Matrix Market
+//! array becomes 0. [`write()`] makes a `.npy` file with the layout and the element type of the
+//! matrix, or a Matrix Market array. Files of both kinds may be packed like other files, for
+//! example as `.npy.gz`.
 //!
 //! ```
 //! use blockmul::dense::{DenseShape, DenseView, Layout};
@@ -47,7 +48,7 @@ use std::{
 pub struct DenseFile {
     /// The matrix.
     pub matrix: DMatrix<f64>,
-    /// The order of the elements in the file. It is by columns if the file does not store zeros.
+    /// The order of the elements in the file. A sparse file counts as ordered by columns.
     pub layout: Layout,
 }
 
@@ -207,7 +208,7 @@ pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> 
     write_npy_values(&mut writer, T::any_slice(vector))
 }
 
-/// Writes a `.npy` file with one axis. The element type of the numbers is a value.
+/// Writes a `.npy` file with one axis. The element type of the numbers is known at run time only.
 ///
 /// # Errors
 /// The errors of `writer`.
@@ -227,8 +228,8 @@ fn write_npy_header(writer: &mut dyn Write, element: ElementType, layout: Layout
     };
     let fortran = if layout == Layout::ByColumns { "True" } else { "False" };
     let dictionary = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
-    // Magic, version and length take 10 bytes. The header ends with a newline at a multiple of 64
-    // bytes.
+    // The magic bytes, the version and the length of the header take 10 bytes. The header ends with
+    // a newline at a multiple of 64 bytes.
     let length = (10 + dictionary.len() + 1).next_multiple_of(64) - 10;
     writer.write_all(b"\x93NUMPY\x01\x00")?;
     writer.write_all(&(length as u16).to_le_bytes())?;

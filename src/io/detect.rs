@@ -38,7 +38,7 @@ impl FileFormat {
         }
         let (member, bytes) = zip.text(None)?;
         match beginning_of(Box::new(bytes)) {
-            // The readers of these formats read files only, not members of archives.
+            // The readers of plain binary and GCOO files cannot read members of archives.
             Beginning::Of(Self::Binary | Self::Gcoo) => {
                 let name = member.file_name().unwrap_or_default().to_string_lossy();
                 Err(refuse_member(path, &name, "plain binary"))
@@ -57,13 +57,13 @@ fn not_read(path: &Path) -> Error {
 /// The format that the first unpacked bytes of a file show.
 enum Beginning {
     Of(FileFormat),
-    /// A zip archive that is not packed again: of NumPy's arrays, or of other files.
+    /// A zip archive, of NumPy's arrays or of other files, that is not itself packed.
     Zip,
     Unknown,
 }
 
-/// Reads the first bytes of a file. Only regular files are examined, because others cannot be read
-/// a second time.
+/// Reads the first bytes of a file. Only regular files are examined, because other files cannot be
+/// read a second time.
 fn beginning(path: &Path) -> Result<Beginning> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     if !std::fs::metadata(path).map_err(io)?.is_file() {

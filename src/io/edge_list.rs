@@ -3,9 +3,10 @@
 //!
 //! Node numbers start at 0 and may have gaps. The edge from i to j is the entry in row i and column
 //! j. The module [`graph`](crate::graph) treats that entry as the edge from j to i. For paths along
-//! the file's edges, use the transposed matrix. The matrix is square and has the size that the
-//! largest number needs. A comment `# Nodes: N` before the first edge makes it larger if N is
-//! larger. (In SNAP's files N is usually smaller, because it counts only nodes that have an edge.)
+//! the file's edges, use the transposed matrix. The matrix is square and just large enough for the
+//! largest node number. If a comment `# Nodes: N` before the first edge announces more nodes, the
+//! matrix has N rows and columns. (In SNAP's files N is usually smaller, because it counts only
+//! nodes that have an edge.)
 //!
 //! If the file has no weights, the matrix is a pattern and every value is 1. Lines that begin with
 //! `#` or `%` are comments. Words are separated by blanks or tabs. Files may be packed.
@@ -80,7 +81,8 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
     })
 }
 
-/// Joins the results of the parts that concern the whole file, or returns the first error.
+/// Joins those results of the parts of a file that concern the whole file, or returns the first
+/// error.
 fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> {
     let (mut words, mut nodes) = (0, (0, 0));
     for part in parts {
@@ -92,7 +94,7 @@ fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> 
             return Err(source.refuse(line, wrong_form(found, words)));
         }
         words = words.max(found);
-        // Among lines that need equally many nodes, the first one is kept.
+        // If several lines need the same number of nodes, the first of these lines is kept.
         if part.nodes.0 > nodes.0 {
             nodes = part.nodes;
         }
@@ -111,24 +113,25 @@ fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> 
 struct Part {
     from: Vec<u32>,
     to: Vec<u32>,
-    /// Weights of the edges; empty if the file has none.
+    /// Weights of the edges; empty if the file has no weights.
     weights: Vec<f64>,
-    /// Number of words on each line of an edge, and the first such line. All lines have the same
-    /// number.
+    /// Number of words on a line with an edge, which must be the same for all edges, and the number
+    /// of the first such line.
     words: (usize, u64),
-    /// Number of nodes that the edges need, and the first line that needs as many.
+    /// Number of nodes that the edges need, and the first line with an edge that needs this number.
     nodes: (u64, u64),
     /// Number of nodes that comments before the first edge announce, and the line of the comment.
     announced: (u64, u64),
     /// `(edge, line)` for each edge that is not on the line directly after the previous edge.
     jumps: Vec<(usize, u64)>,
     next_line: u64,
-    /// The reason why the part ended early.
+    /// The reason why reading this part of the file ended early.
     trouble: Option<Trouble>,
 }
 
 enum Trouble {
-    /// The line and its number of words. The expected number may be known only from earlier chunks.
+    /// A line with an unexpected number of words: the line, and its number of words. The expected
+    /// number may be known only from earlier chunks.
     Form(u64, usize),
     Line(u64, String),
     Memory(Error),
@@ -196,7 +199,7 @@ impl Part {
         edges.map(|(edge, (&from, &to))| (from, to, self.weights.get(edge).copied().unwrap_or(1.0)))
     }
 
-    /// The lines of the edges with these ends (from, to).
+    /// The numbers of the lines whose edges have the ends `place` (from, to).
     fn lines_at(&self, place: (u32, u32)) -> impl Iterator<Item = u64> {
         let found = (0..self.from.len()).filter(move |&edge| (self.from[edge], self.to[edge]) == place);
         found.map(|edge| {
@@ -225,8 +228,8 @@ fn nodes_in(comment: &[u8]) -> Option<u64> {
 }
 
 fn node(word: &[u8], what: &str) -> std::result::Result<u32, String> {
-    // A number of nine digits fits `u32`. Longer words, and words with other characters, are parsed
-    // with checks.
+    // A number of nine digits fits `u32`. Words of ten or more characters, and words with
+    // characters that are not digits, are parsed with checks.
     if word.len() < 10 && word.iter().all(u8::is_ascii_digit) {
         return Ok(word.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')));
     }
@@ -251,7 +254,7 @@ fn weight(word: &[u8]) -> std::result::Result<f64, String> {
 /// complete. The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in
 /// `.bz2`.
 ///
-/// If all weights are 1, they are left out. Otherwise they are written with the fewest digits that
+/// If all weights are 1, they are left out. If not, weights are written with the fewest digits that
 /// give the same bits when read.
 ///
 /// # Errors
@@ -266,8 +269,8 @@ pub(super) fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOption
     write_whole(path, |writer| write_lines(writer, matrix, options))
 }
 
-/// Writes `matrix` to any writer as [`write()`] does, but unpacked. It writes a few KiB at a time,
-/// so `writer` need not be buffered.
+/// Writes `matrix` to any writer as [`write()`] does, but unpacked. The function writes a few KiB
+/// at a time, so `writer` need not be buffered.
 ///
 /// # Errors
 /// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the matrix is not square.

@@ -1,9 +1,9 @@
-//! Byte order marks at the beginning of a text. The mark of UTF-8 is skipped. UTF-16 and UTF-32 are
-//! refused, and the message names them.
+//! Byte order marks at the beginning of a text. The mark of UTF-8 is skipped. A text in UTF-16 or
+//! UTF-32 is refused, and the message names the encoding.
 
 /// The byte order mark of UTF-8, which some editors write.
 const MARK: &[u8] = b"\xef\xbb\xbf";
-/// Number of bytes by which the encoding is recognised.
+/// Number of bytes at the start of a text by which its encoding is recognised.
 pub(super) const FIRST: usize = 4;
 
 /// The text without the mark of UTF-8.
@@ -11,13 +11,14 @@ pub(crate) fn after_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// The reason for refusing a text with these first bytes, if its characters take two or four bytes.
+/// The reason for refusing a text that begins with the bytes `first`, if its characters take two or
+/// four bytes.
 pub(super) fn refused(first: &[u8]) -> Option<String> {
     let is_text = |&byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     let name = match first {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => "UTF-32",
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
-        // The text has no byte order mark.
+        // A text without a byte order mark is recognised by the zero bytes of its first character.
         [a, 0, 0, 0, ..] | [0, 0, 0, a, ..] if is_text(a) => "UTF-32",
         [a, 0, b, 0, ..] | [0, a, 0, b, ..] if is_text(a) && is_text(b) => "UTF-16",
         _ => return None,

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::packing::{Packing, has_ending, is_archive, without_packing};
-use crate::{Error, Result};
+use crate::{Error, Result, named};
 
 /// File formats of matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl FileFormat {
         }
     }
 
-    /// The endings of file names in this format, without those of packings. The first is the usual
-    /// one.
+    /// The endings of file names in this format, without the endings of packings such as `.gz`. The
+    /// first ending is the usual one.
     pub fn endings(self) -> &'static [&'static str] {
         match self {
             Self::MatrixMarket => &["mtx"],
@@ -92,10 +92,7 @@ impl FromStr for FileFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|format| format.name() == name).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
-            Error::Argument(format!("no format is named \"{name}\"; there are: {}", names.join(", ")))
-        })
+        named::find("format", &[Self::ALL], Self::name, name)
     }
 }
 
@@ -136,7 +133,7 @@ mod tests {
             assert_eq!(format.name().parse::<FileFormat>().unwrap(), format);
         }
         let error = "mtx".parse::<FileFormat>().unwrap_err().to_string();
-        assert_eq!(error, "no format is named \"mtx\"; there are: matrix-market, npz, edge-list, binary, gcoo");
+        assert_eq!(error, "no format \"mtx\"; there are: matrix-market, npz, edge-list, binary, gcoo");
     }
 
     #[test]

@@ -15,9 +15,10 @@
 //! | values | the elements of each entry; blocks column-major |
 //!
 //! All numbers are little-endian, and rows and columns count from 0. In a group of rows, entries
-//! ascend by column, and in each column by row; in a group of columns, by row and then by column.
-//! Entries in another order, and two at the same place, are refused. Files may be packed, which
-//! adds a checksum. A refusal, [`Error::Malformed`], names the array and the entry.
+//! ascend by column, and in each column by row. In a group of columns, they ascend by row, and in
+//! each row by column. Entries in another order, and two entries at the same place, are refused.
+//! Files may be packed, which adds a checksum. A refusal, [`Error::Malformed`], names the array and
+//! the entry.
 //!
 //! ```
 //! use blockmul::{Csc, Device, dense::{AnyGcoo, DeviceGcoo, Grouping}, io::{ReadOptions, gcoo}};
@@ -56,7 +57,7 @@ const VERSION: [u8; 4] = *b"0001";
 const ELEMENTS: [ElementType; 6] =
     [ElementType::F64, ElementType::F32, ElementType::F16, ElementType::U32, ElementType::I32, ElementType::U8];
 
-/// Whether a file that begins with these bytes is in this format, in any version.
+/// Whether a file that begins with the bytes `first` is in the GCOO format, in any version.
 pub(super) fn begins_with_magic(first: &[u8]) -> bool {
     first.starts_with(&MAGIC) && first.get(4..8).is_some_and(|version| version.iter().all(u8::is_ascii_digit))
 }
@@ -96,7 +97,7 @@ fn read_numbers(mut numbers: Numbers<'_>, options: &ReadOptions) -> Result<AnyGc
     })
 }
 
-/// The head of a file. Rows, columns and entries count blocks of `shape`.
+/// The head of a GCOO file. Rows, columns and entries count blocks of `shape`.
 struct Head {
     nrows: usize,
     ncols: usize,
@@ -151,8 +152,8 @@ impl Head {
     }
 }
 
-/// Reads a file as the other formats are read: the result has the compressed matrix, and the groups
-/// as they are in the file.
+/// Reads a file like a file of any other format. The result has the compressed matrix, and also the
+/// groups as they are in the file.
 pub(super) fn read_file(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
     let groups = read(path, options)?;
     let (places, values, shape) = (groups.places(), groups.values(), groups.shape());

@@ -14,15 +14,15 @@
 //! Files packed with gzip, bzip2, xz or zstd are recognised by their first bytes and unpacked.
 //! Files can be written packed with gzip (`.gz`) and bzip2 (`.bz2`). A file that begins with
 //! `%%MatrixMarket` is read as Matrix Market, whatever its name. The matrix in a tar archive
-//! (`NAME.tar.gz`), as in the SuiteSparse collection, is read in the same way. A zip archive may
-//! contain one matrix, and files of other kinds; the matrix is read in the format of its name.
-//! Other endings are refused.
+//! (`NAME.tar.gz`), as in the SuiteSparse collection, is also read as Matrix Market. A zip archive
+//! may contain one matrix, and files of other kinds; the matrix is read in the format of its name.
+//! A file whose name has none of these endings is refused.
 //!
-//! Texts are ASCII or UTF-8. A byte order mark at the beginning is skipped. UTF-16 is refused, and
-//! the message names it.
+//! Texts are ASCII or UTF-8. A byte order mark at the beginning is skipped. A text in UTF-16 is
+//! refused, and the message names UTF-16.
 //!
 //! Readers check every declaration of a file against its contents and allocate memory as the data
-//! arrives. If they refuse a file, the error is [`Error::Parse`] (`path:line: reason`), or
+//! arrives. If a reader refuses a file, the error is [`Error::Parse`] (`path:line: reason`), or
 //! [`Error::Malformed`] for files without lines.
 mod archive;
 mod assemble;
@@ -73,7 +73,8 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MatrixFile {
-    /// The matrix, expanded if the file is symmetric or skew-symmetric. Explicit zeros are entries.
+    /// The matrix, expanded if the file is symmetric or skew-symmetric. Zeros that the file stores
+    /// are entries.
     pub matrix: Csc<f64>,
     /// The format of the file.
     pub format: FileFormat,
@@ -81,8 +82,8 @@ pub struct MatrixFile {
     pub layout: Option<BlockLayout>,
     /// The type of values that the file declares.
     pub field: ValueType,
-    /// The element type in which the file stores its values. It is [`ElementType::F64`] for texts,
-    /// and for numbers that no narrower type can represent.
+    /// The element type in which the file stores its values. The type is [`ElementType::F64`] for
+    /// texts, and for numbers that no narrower type can represent.
     pub element: ElementType,
     /// The symmetry that the file declares.
     pub symmetry: Symmetry,
@@ -91,7 +92,7 @@ pub struct MatrixFile {
     pub stored: u64,
     /// Whether the file is an array, which stores a dense matrix.
     pub is_array: bool,
-    /// The matrix as the file stores it, if it does so in [groups](gcoo).
+    /// The groups of the matrix as the file stores them, if the file is in the format [GCOO](gcoo).
     pub groups: Option<AnyGcoo>,
     /// Deviations from the format that were accepted, as `path:line: reason`.
     pub warnings: Vec<String>,
@@ -125,7 +126,7 @@ pub enum ValueType {
     Pattern,
 }
 
-/// The symmetry that a file declares. It determines which entries the file stores.
+/// The symmetry that a file declares. The symmetry determines which entries the file stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Symmetry {
@@ -144,8 +145,9 @@ pub struct ReadOptions {
     /// refusing them. In a pattern each entry counts as 1.
     pub sum_duplicates: bool,
     /// The number of rows and of columns that a file may declare regardless of its contents. A file
-    /// that declares more must have at least one entry for each 16 of them, so that a short file
-    /// cannot make the reader allocate much memory. Default: 2^24.
+    /// that declares more rows or columns than this number must have at least one entry for each 16
+    /// rows or columns, so that a short file cannot make the reader allocate much memory. Default:
+    /// 2^24.
     pub max_unproven_lines: u64,
     /// Called with the number of bytes read from the file.
     pub progress: Option<Progress>,
@@ -264,8 +266,8 @@ impl MatrixFile {
 }
 
 impl BlockLayout {
-    /// The layout of blocks with these ends (in scalars, ascending). It is [`BlockLayout::Uniform`]
-    /// if all blocks have one shape that is allowed.
+    /// The layout of blocks with these ends (in scalars, ascending). The result is
+    /// [`BlockLayout::Uniform`] if all blocks have one shape that is allowed.
     pub fn of_ends(row_ends: Vec<u64>, col_ends: Vec<u64>) -> Self {
         let side = |ends: &[u64]| {
             let side = *ends.first()?;
@@ -275,7 +277,7 @@ impl BlockLayout {
         shape.map_or(Self::Mixed { row_ends, col_ends }, Self::Uniform)
     }
 
-    /// The ends of the block rows, and those of the block columns, of a matrix of `nrows` x `ncols`
+    /// The ends of the block rows and of the block columns of a matrix of `nrows` x `ncols`
     /// scalars.
     pub fn ends(&self, nrows: u64, ncols: u64) -> [Vec<u64>; 2] {
         let ends = |size: u64, side: usize| (1..=size / side as u64).map(|block| block * side as u64).collect();
@@ -285,7 +287,7 @@ impl BlockLayout {
         }
     }
 
-    /// The shape of all blocks, if it is the same.
+    /// The shape of the blocks, if all blocks have the same shape.
     pub fn uniform(&self) -> Option<BlockShape> {
         match self {
             Self::Uniform(shape) => Some(*shape),
@@ -316,8 +318,8 @@ impl Symmetry {
     }
 }
 
-/// Returns the value, but one fixed NaN for every NaN, because the bits of a NaN depend on the
-/// device that computed it.
+/// Returns the value, but replaces every NaN by one fixed NaN, because the bits of a NaN depend on
+/// the device that computed it.
 fn one_nan(value: f64) -> f64 {
     if value.is_nan() { f64::from_bits(0x7ff8 << 48) } else { value }
 }
@@ -335,8 +337,8 @@ fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
 }
 
 /// Reserves memory for `more` elements, or returns [`Error::Memory`]. Large requests are checked
-/// against the host's free memory, because a system that grants more than it has ends the process
-/// later.
+/// against the host's free memory, because a system that grants more memory than it has kills the
+/// process later.
 pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     let needed = (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
     let what = || format!("{what} of a file");
@@ -370,7 +372,7 @@ mod tests {
         assert_eq!(BlockLayout::of_ends(ends[0].clone(), ends[1].clone()).ends(4, 9), ends);
         let mixed = [vec![2, 5], vec![3]];
         assert_eq!(BlockLayout::of_ends(mixed[0].clone(), mixed[1].clone()).ends(5, 3), mixed);
-        // The last row of 5 is in no block of 2 rows.
+        // Blocks of 2 rows do not cover the last of 5 rows.
         assert_eq!(BlockLayout::Uniform(BlockShape::new(2, 1).unwrap()).ends(5, 1), [vec![2, 4], vec![1]]);
     }
 

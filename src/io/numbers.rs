@@ -32,7 +32,7 @@ pub(super) struct Numbers<'r> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Opens the stream. The first bytes show how it is compressed.
+    /// Opens a stream. The first bytes of the stream show how it is compressed.
     pub fn new(reader: impl Read + 'r, name: &Path) -> Result<Self> {
         Self::of_bytes(Box::new(reader), name)
     }
@@ -48,8 +48,8 @@ impl<'r> Numbers<'r> {
         Error::Malformed { path: self.name.clone(), place: place.into(), reason: reason.into() }
     }
 
-    /// Reads the next `count` numbers, which an error calls `what`. Memory is allocated as they
-    /// arrive.
+    /// Reads the next `count` numbers, which an error calls `what`. Memory is allocated as the
+    /// numbers arrive.
     pub fn array<T: Number>(&mut self, count: usize, what: &str) -> Result<Vec<T>> {
         const CHUNK: usize = 1 << 16;
         let mut bytes = vec![0; CHUNK.min(count.saturating_mul(T::BYTES))];
@@ -71,7 +71,7 @@ impl<'r> Numbers<'r> {
         Ok(numbers)
     }
 
-    /// Reads `N` sizes, and refuses negative ones.
+    /// Reads `N` sizes, and refuses negative sizes.
     pub fn sizes<const N: usize>(&mut self) -> Result<[u64; N]> {
         let numbers: Vec<i64> = self.array(N, "sizes")?;
         let mut sizes = [0; N];
@@ -99,8 +99,8 @@ impl<'r> Numbers<'r> {
     }
 }
 
-/// Fills `to` and returns the number of bytes read. It is smaller than `to` only at the end of the
-/// stream.
+/// Fills `to` and returns the number of bytes read. Fewer bytes than `to` has are read only at the
+/// end of the stream.
 fn fill(reader: &mut dyn Read, to: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < to.len() {

@@ -11,8 +11,9 @@ use crate::{Error, Result};
 /// packed with gzip if `path` ends in `.gz`, with bzip2 if it ends in `.bz2`.
 ///
 /// If `path` is a link, the file it points to is replaced or created, and the link remains.
-/// Anything that is not a regular file (a pipe, `/dev/null`) is written directly. The bytes are on
-/// the disk before the file gets its name, so the file is complete even after a power failure.
+/// Anything that is not a regular file (a pipe, `/dev/null`) is written directly. The bytes are
+/// written to the disk before the file gets its name, so a file with its name is complete even
+/// after a power failure.
 ///
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
@@ -21,7 +22,8 @@ pub fn write_whole(path: &Path, mut fill: impl FnMut(&mut dyn Write) -> io::Resu
     write_packed(path, &mut fill)
 }
 
-/// Refuses the names that [`write_whole`] refuses, before there is data to write.
+/// Refuses the same names as [`write_whole`], for callers that want to know before they have data
+/// to write.
 ///
 /// # Errors
 /// [`Error::Argument`] for the name of an archive, or of a packing that can only be read.
@@ -57,7 +59,8 @@ fn attempt(path: &Path, fill: Fill<'_>) -> io::Result<()> {
     buffered(unfinished.file(), fill)?;
     unfinished.file().sync_all()?;
     unfinished.take_place(&target)?;
-    // Syncs the name too if the file system allows it. The file is complete without this.
+    // Also writes the name to the disk, if the file system allows it. The file is complete even if
+    // its name cannot be written to the disk.
     let _ = File::open(folder(&target)).and_then(|folder| folder.sync_all());
     Ok(())
 }
@@ -65,7 +68,7 @@ fn attempt(path: &Path, fill: Fill<'_>) -> io::Result<()> {
 /// The file that writing to `path` creates: `path` itself, or the end of a chain of links that
 /// begins there.
 pub fn linked(path: &Path) -> PathBuf {
-    // The limit in Linux.
+    // The longest chain of links that Linux follows.
     const MOST_LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -125,7 +128,7 @@ mod tests {
         write_whole(&path("link"), |writer| writer.write_all(b"new")).unwrap();
         assert_eq!(fs::read(path("file")).unwrap(), b"new");
         assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
-        // The first link points into a folder that does not exist. The next ones form a circle.
+        // The first link points into a folder that does not exist. The other links form a circle.
         std::os::unix::fs::symlink("none/file", path("nowhere")).unwrap();
         std::os::unix::fs::symlink("round", path("round")).unwrap();
         for name in ["nowhere", "round"] {

@@ -1,13 +1,13 @@
-//! Compression of files. It is recognised by the first bytes when reading, and chosen by name when
-//! writing.
+//! Compression of files. A reader recognises the compression by the first bytes of a file; a writer
+//! chooses it by the file's name.
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
-/// A function that writes the contents of a file. It is a trait object, so that the functions that
-/// call it are compiled once.
+/// A function that writes the contents of a file. The type is a trait object, so that the functions
+/// that call it are compiled once.
 pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Compression format of a file.
@@ -15,16 +15,16 @@ pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 pub(crate) enum Packing {
     Gzip,
     Bzip2,
-    /// This format can only be read.
+    /// A format that is read but never written.
     Xz,
-    /// This format can only be read.
+    /// A format that is read but never written.
     Zstd,
 }
 
-/// Number of bytes by which a packing is recognised.
+/// Number of bytes at the start of a file by which its packing is recognised.
 pub(super) const FIRST: usize = 6;
 
-/// Largest window of unpacked data, in bytes, that a file may use. It equals the default limit of
+/// Largest window of unpacked data, in bytes, that a file may use. 128 MiB are the default limit of
 /// zstd and twice the window of `xz -9`. Gzip and bzip2 use less than 1 MiB.
 pub(super) const LARGEST_WINDOW: u64 = 128 << 20;
 
@@ -44,7 +44,7 @@ impl Packing {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
-            // A data frame, or a skippable frame.
+            // The first bytes of a data frame or of a skippable frame of zstd.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }
@@ -76,9 +76,10 @@ impl Packing {
 
     /// Packs the output of `fill` into `writer`.
     ///
-    /// Gzip uses level 2. For random values, which are mostly digits, level 1 takes two thirds of
-    /// the time but makes files 48 % larger, and level 3 takes 8 % longer and makes files 3 %
-    /// smaller. Bzip2 uses its largest blocks, as is usual, because smaller blocks are no faster.
+    /// Gzip uses level 2. For files with random values, which are mostly digits, level 1 takes two
+    /// thirds of the time of level 2 but makes files 48 % larger than level 2. Level 3 takes 8 %
+    /// longer than level 2 and makes files 3 % smaller. Bzip2 uses its largest blocks, as is usual,
+    /// because smaller blocks are no faster.
     pub fn pack<'w>(self, writer: &'w mut (dyn Write + 'w), fill: Fill<'_>) -> io::Result<()> {
         match self {
             Self::Gzip => {
@@ -96,14 +97,14 @@ impl Packing {
     }
 }
 
-/// Whether a name without its packing is the name of an archive: `a.zip`, `a.tar`, or `a.tgz` and
-/// similar.
+/// Whether a name without the ending of its packing is the name of an archive: `a.zip`, `a.tar`, or
+/// `a.tgz` and similar.
 pub(super) fn is_archive(name: &Path) -> bool {
     const ENDINGS: [&str; 10] = ["zip", "tar", "tgz", "taz", "tbz", "tbz2", "tb2", "txz", "tzst", "tzs"];
     name.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-/// Whether a name without its packing has this ending, in any case.
+/// Whether a name without the ending of its packing ends in `ending`, in upper or lower case.
 pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
     without_packing(path).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
@@ -159,7 +160,8 @@ pub(crate) mod tests {
         let mut all = [&b"\xfd7zXZ\0"[..], &flags, &crc(&flags)].concat();
         let mut records = Vec::new();
         if !bytes.is_empty() {
-            // One filter, LZMA2 with a dictionary of 64 KiB; 12 bytes in total.
+            // The header of a block with one filter, LZMA2 with a dictionary of 64 KiB. With its
+            // checksum the header has 12 bytes.
             let header = with_crc(vec![2, 0, 0x21, 1, 8, 0, 0, 0]);
             let mut data = Vec::new();
             for (number, chunk) in bytes.chunks(1 << 16).enumerate() {

@@ -5,10 +5,10 @@ use crate::BlockShape;
 impl MatrixFile {
     /// Removes the zeros in blocks larger than 1x1, and returns their number.
     ///
-    /// A file of blocks stores every element of a block. Read as a matrix of scalars, it has
-    /// unintended entries: edges of a graph, or lengths of 0 in
-    /// [min-plus](crate::Semiring::MinPlus). A matrix without a layout, or with blocks of 1x1,
-    /// keeps its zeros.
+    /// A file of blocks stores every element of a block. If such a file is read as a matrix of
+    /// scalars, the zeros that pad its blocks become entries that are not intended: edges of a
+    /// graph, or lengths of 0 in [min-plus](crate::Semiring::MinPlus). A matrix without a layout,
+    /// or with blocks of 1x1, keeps its zeros.
     ///
     /// ```
     /// use blockmul::io::{ReadOptions, matrix_market::read_from};
@@ -24,7 +24,7 @@ impl MatrixFile {
         };
         let is_padding =
             |row: u32, col: usize, value: f64| value == 0.0 && !layout.is_scalar_at(row.into(), col as u64);
-        // Most matrices have no zeros and are not copied.
+        // A matrix without zeros, as most are, is not copied.
         let before = self.matrix.nnz();
         if self.matrix.values().contains(&0.0) {
             self.matrix = self.matrix.with_entries(|row, col, value| !is_padding(row, col, value));
@@ -83,7 +83,8 @@ mod tests {
         assert_eq!(places(file(Some(BlockLayout::Uniform(BlockShape::SCALAR)))), (0, all));
         let three = BlockLayout::Uniform(BlockShape::new(3, 3).unwrap());
         assert_eq!(places(file(Some(three))), (3, vec![(1, 0), (1, 2)]));
-        // The last row and the last column form blocks of width 1, so (2, 2) is a 1x1 block.
+        // The last row and the last column of the matrix are in blocks of width 1, so (2, 2) is a
+        // 1x1 block.
         let mixed = BlockLayout::of_ends(vec![2, 3], vec![2, 3]);
         assert_eq!(places(file(Some(mixed))), (2, vec![(1, 0), (1, 2), (2, 2)]));
     }

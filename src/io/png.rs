@@ -18,7 +18,7 @@ pub fn encode_png([width, height]: [u32; 2], pixels: &[u8], description: &str) -
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::High);
     encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
-    // The description may contain file names in any script.
+    // An iTXt chunk holds UTF-8, because the description may contain file names in any script.
     encoder.add_itxt_chunk("Description".into(), description.into())?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(pixels)?;

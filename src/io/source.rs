@@ -1,8 +1,8 @@
 //! The unpacked bytes of a file in chunks of whole lines, with line numbers.
 //!
-//! A chunk (`Block`) is the part of a full buffer up to the last line end. The rest moves to the
-//! front of the next buffer. So no line is divided between two chunks, and chunks can be parsed
-//! independently on any thread.
+//! A chunk (`Block`) is the part of a full buffer up to the last line end in the buffer. The rest
+//! of the buffer moves to the front of the next buffer. So no line is divided between two chunks,
+//! and chunks can be parsed independently on any thread.
 mod bytes;
 
 use std::io::{ErrorKind, Read};
@@ -21,8 +21,8 @@ use super::unpacked::{Peeked, Unpacked};
 use super::zipped::{self, Zip};
 use crate::{Error, Progress, Result};
 
-/// Maximum length of a line. The limit of the format is 1024 bytes, but comments in real files are
-/// longer.
+/// Maximum length of a line. The Matrix Market format limits lines to 1024 bytes, but comments in
+/// real files are longer.
 const LINE_BYTES: usize = 1 << 20;
 /// Bytes of a chunk. A chunk and its parsed entries fit the cache of a core.
 const BLOCK_BYTES: usize = 1 << 19;
@@ -30,7 +30,7 @@ const BLOCK_BYTES: usize = 1 << 19;
 /// A chunk of whole lines. The last line of the file may lack its line end.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// Number of the first line, counted from 1.
+    /// Number of the chunk's first line in the file, counted from 1.
     pub first_line: u64,
     /// Number of lines.
     pub lines: u64,
@@ -43,8 +43,8 @@ pub struct Source<'r> {
     packing: Option<Packing>,
     name: PathBuf,
     buffer: Vec<u8>,
-    /// The ends of the bytes that were returned, of the whole lines, and of the bytes that were
-    /// read.
+    /// The ends, in the buffer, of the bytes that were returned, of the whole lines, and of the
+    /// bytes that were read.
     taken: usize,
     ready: usize,
     filled: usize,
@@ -54,7 +54,8 @@ pub struct Source<'r> {
     lines: u64,
 }
 
-/// The bytes of a file or of any reader. They have one type, so that unpacking is compiled once.
+/// The bytes of a file or of any reader. All readers have this one type, so that unpacking is
+/// compiled once.
 type Bytes<'r> = Box<dyn Read + Send + 'r>;
 
 impl Source<'static> {
@@ -72,13 +73,13 @@ impl Source<'static> {
 }
 
 impl<'r> Source<'r> {
-    /// Opens a reader. The first bytes show how it is packed.
+    /// Opens a reader. The first bytes of the data show how they are packed.
     pub fn new(reader: impl Read + Send + 'r, name: &Path) -> Result<Self> {
         Self::in_blocks(reader, name, BLOCK_BYTES)
     }
 
-    /// Makes a source like [`Source::new`], with chunks of about `block_bytes` bytes. A chunk is
-    /// longer if one line is.
+    /// Makes a source like [`Source::new`], with chunks of about `block_bytes` bytes. If a line is
+    /// longer than `block_bytes`, its chunk is longer, too.
     pub fn in_blocks(reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
         Self::with_reopen(Box::new(reader), name, block_bytes, None)
     }
@@ -137,7 +138,7 @@ impl<'r> Source<'r> {
         &self.name
     }
 
-    /// Number of lines returned so far, at least 1. At the end of the file, messages name this
+    /// Number of lines returned so far, at least 1. Messages about the end of the file name this
     /// line.
     pub fn lines(&self) -> u64 {
         self.lines.max(1)
@@ -166,7 +167,7 @@ impl<'r> Source<'r> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Skips empty lines. A small packed file may have any number of them.
+    /// Skips empty lines. A small packed file may have any number of empty lines.
     pub fn skip_empty(&mut self) -> Result<()> {
         while self.fill()? {
             let rest = &self.buffer[self.taken..self.ready];
@@ -197,8 +198,8 @@ impl<'r> Source<'r> {
     ///
     /// Each thread of the pool reads (and unpacks) a chunk when its turn comes, then parses it
     /// while the next thread reads. Memory holds one chunk for each thread. After `parse` returns
-    /// `Break`, no further chunk is read, but later chunks may already have been read. The returned
-    /// values always include those of all chunks up to the first `Break`.
+    /// `Break`, no further chunk is read, but some later chunks may already have been read. The
+    /// returned values always include the values of all chunks up to the first `Break`.
     pub fn map_blocks<T: Send>(
         &mut self,
         parse: impl Fn(Block<'_>) -> ControlFlow<T, T> + Sync,
@@ -282,7 +283,7 @@ fn broken(name: &Path, packing: Option<Packing>, line: u64, error: std::io::Erro
         (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
             format!("the {packing} data is damaged at or after this line: {error}")
         }
-        // A file in a zip archive.
+        // The unpacked file is in a zip archive.
         (None, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
             if error.raw_os_error().is_none() =>
         {

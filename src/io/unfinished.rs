@@ -1,10 +1,11 @@
 //! Output files that do not have their final names yet.
 //!
-//! On Linux such a file has no name at all, so nothing remains of it however the process ends. If
-//! it replaces another file, it has a temporary name only between linking and renaming. If the
-//! system or the file system does not support files without names, the file has a temporary name in
-//! the same folder. It is then registered before it is created and until it has its final name, so
-//! that a handler that ends the process early can remove it.
+//! On Linux an unfinished file has no name at all, so nothing remains of it however the process
+//! ends. If an unfinished file replaces another file, it has a temporary name only between linking
+//! and renaming. If the system or the file system does not support files without names, an
+//! unfinished file has a temporary name in the folder of its final name. A file with a temporary
+//! name is registered before it is created and until it has its final name, so that a handler that
+//! ends the process early can remove it.
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::Path;
@@ -15,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tempfile::{NamedTempFile, TempPath};
 
-/// An unfinished file. It is removed when dropped.
+/// An unfinished file. The file is removed when this value is dropped.
 pub(super) struct Unfinished {
     file: File,
     number: u64,
@@ -29,8 +30,8 @@ struct Registered {
     name: Option<TempPath>,
 }
 
-/// The unfinished files of this process. One lock covers creating, renaming and removing, so these
-/// steps never overlap.
+/// The unfinished files of this process. One lock is held while a file is created, renamed or
+/// removed, so these steps never overlap.
 static UNFINISHED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<Registered>> {
@@ -43,8 +44,8 @@ impl Unfinished {
         Self::begin_as(target, without_name(target))
     }
 
-    /// The implementation of [`begin`](Self::begin). It uses `without_name`, a file without a name,
-    /// if there is one.
+    /// The implementation of [`begin`](Self::begin). If `without_name` is given, the file without a
+    /// name that it holds is used.
     fn begin_as(target: &Path, without_name: Option<File>) -> io::Result<Self> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let mut files = unfinished();
@@ -64,11 +65,11 @@ impl Unfinished {
         &self.file
     }
 
-    /// Gives the file its final name. A file that has this name is replaced.
+    /// Gives the file its final name. If another file has this name, that file is replaced.
     pub(super) fn take_place(self, target: &Path) -> io::Result<()> {
         let mut files = unfinished();
         let Some(place) = files.iter().position(|one| one.number == self.number) else {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "given up before it was whole"));
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "discarded before the file was complete"));
         };
         match files.swap_remove(place).name {
             Some(name) => Ok(name.persist(target)?),
@@ -92,7 +93,8 @@ pub(super) fn folder(path: &Path) -> &Path {
 fn builder(target: &Path) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".blockmul-");
-    // By default only the owner may read a temporary file, but this file becomes an ordinary file.
+    // By default only the owner may read a temporary file, but an unfinished file becomes an
+    // ordinary file, so it gets the permissions of one.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode(target)));
     #[cfg(not(unix))]
@@ -100,22 +102,22 @@ fn builder(target: &Path) -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// The permissions of the file that is replaced, or else read and write for all. The system applies
-/// the umask to both.
+/// The permissions of the file that is replaced; if no file is replaced, everyone may read and
+/// write. The system applies the umask to the permissions, whether a file is replaced or not.
 #[cfg(unix)]
 fn mode(target: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(target).map_or(0o666, |found| found.permissions().mode())
 }
 
-/// A file without a name in the folder of `target`, with the permissions of `target`. `None` if it
-/// cannot be created, or could not get a name later.
+/// A file without a name in the folder of `target`, with the permissions of `target`, or `None` if
+/// the file cannot be created, or could not get a name later.
 #[cfg(target_os = "linux")]
 fn without_name(target: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::TMPFILE.bits() as i32;
     let mut options = File::options();
-    // Reading is only needed if the file must be copied.
+    // The file is opened for reading, too, in case it must be copied.
     let file = options.read(true).write(true).mode(mode(target)).custom_flags(flags).open(folder(target)).ok()?;
     fs::exists(path_of(&file)).is_ok_and(|exists| exists).then_some(file)
 }
@@ -125,7 +127,8 @@ fn without_name(_: &Path) -> Option<File> {
     None
 }
 
-/// Gives a file without a name the name `target`. A file that has this name is replaced.
+/// Gives a file without a name the name `target`. If another file has this name, that file is
+/// replaced.
 fn name_as(file: &File, target: &Path) -> io::Result<()> {
     // Linking does not replace a file. If the name exists, the file gets a temporary name and is
     // renamed.
@@ -170,8 +173,8 @@ fn path_of(file: &File) -> PathBuf {
 /// Removes the unfinished files of [`write_whole`](super::write_whole) on all threads. No file is
 /// created or renamed while the caller keeps the result.
 ///
-/// A handler of Ctrl-C keeps the result until the process ends: then each output is either complete
-/// or unchanged. If the process continues, the interrupted writes fail.
+/// A handler of Ctrl-C keeps the result until the process ends, so that each output file is either
+/// complete or unchanged. If the process continues, the interrupted writes fail.
 pub fn discard_unfinished() -> NoneUnfinished {
     let mut files = unfinished();
     files.clear();
@@ -179,7 +182,8 @@ pub fn discard_unfinished() -> NoneUnfinished {
 }
 
 /// Like [`discard_unfinished`], but returns `None` if a file is being created or renamed at this
-/// moment, perhaps on this very thread. It is for a process that ends because it is out of memory.
+/// moment, perhaps on this very thread. This function is for a process that ends because it is out
+/// of memory.
 pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
     let mut files = match UNFINISHED.try_lock() {
         Ok(files) => files,
@@ -279,12 +283,12 @@ mod tests {
         fs::write(&target, "before").unwrap();
         for without in [None, without_name(&target)] {
             let begun = written(&target, without);
-            // Other tests write at the same time and must not be disturbed, so this test discards
-            // only its own file.
+            // Other tests write files at the same time and must not be disturbed, so this test
+            // discards only its own file.
             unfinished().retain(|one| one.number != begun.number);
             assert_eq!(files(place.path()), 1, "gone at once");
             let error = begun.take_place(&target).unwrap_err();
-            assert_eq!(error.to_string(), "given up before it was whole");
+            assert_eq!(error.to_string(), "discarded before the file was complete");
             assert_eq!((fs::read(&target).unwrap().as_slice(), files(place.path())), (b"before".as_slice(), 1));
         }
     }

@@ -8,7 +8,8 @@ use lzma_rust2::XzReader;
 use super::packing::{FIRST, LARGEST_WINDOW, Packing};
 use super::zstd::Frames;
 
-/// The unpacked bytes of a file. If it consists of several packed streams, all are read.
+/// The unpacked bytes of a file. If the file consists of several packed streams, all streams are
+/// read.
 pub(crate) enum Unpacked<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<MultiGzDecoder<Whole<R>>>),
@@ -17,7 +18,8 @@ pub(crate) enum Unpacked<R: Read> {
     Zstd(Box<Frames<Whole<R>>>),
 }
 
-/// The first bytes, which have been read, followed by the rest.
+/// A reader that returns the first bytes of a file, which have been read already, and then the rest
+/// of the file.
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 impl<R: Read> Unpacked<R> {
@@ -64,7 +66,8 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// Turns an error about data that the decoder does not accept into an error of the file.
+/// Turns an error of the xz decoder about data that it does not accept into an error about the
+/// file's data.
 fn xz_error(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::OutOfMemory => {
@@ -81,8 +84,8 @@ pub(super) fn fill(reader: &mut impl Read, to: &mut Vec<u8>, count: usize) -> io
     reader.take(left).read_to_end(to).map(drop)
 }
 
-/// A reader whose first bytes can be inspected in advance. An error there is returned when the
-/// bytes are read.
+/// A reader whose first bytes can be inspected in advance. If reading the first bytes failed, the
+/// error is returned when the caller reads them.
 pub(super) struct Peeked<R> {
     first: Cursor<Vec<u8>>,
     failed: Option<io::Error>,
@@ -90,7 +93,7 @@ pub(super) struct Peeked<R> {
 }
 
 impl<R: Read> Peeked<R> {
-    /// Reads `count` bytes in advance, or all if there are fewer.
+    /// Reads `count` bytes in advance, or all bytes if there are fewer.
     pub fn new(mut rest: R, count: usize) -> Self {
         let mut first = Vec::new();
         let failed = fill(&mut rest, &mut first, count).err();
@@ -150,8 +153,8 @@ mod tests {
         }
     }
 
-    /// The files contain `1 2 3
-    /// ` a hundred times, with a checksum. They were made by `xz` 5.4 and `zstd` 1.5.
+    /// The files in this test contain `1 2 3 ` a hundred times, with a checksum. The files were
+    /// made by `xz` 5.4 and `zstd` 1.5.
     #[test]
     fn what_the_programs_of_these_formats_wrote_is_read() {
         let text = "1 2 3\n".repeat(100);
@@ -171,7 +174,8 @@ mod tests {
                 let error = read(&whole[..length]).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{packing:?} {length}");
             }
-            // A wrong bit in the checksum or before it, and extra bytes after the end.
+            // The reader must refuse a wrong bit in the checksum or before it, and extra bytes
+            // after the end.
             let mut flipped = whole.clone();
             *flipped.iter_mut().nth_back(7).unwrap() ^= 1;
             for damaged in [flipped, [&whole[..], b"more that is not packed"].concat()] {
@@ -181,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Each bit of a file is flipped, one at a time. Then the text is unchanged, or the file is
+    /// Flips each bit of a file, one at a time. Either the text is unchanged, or the file is
     /// refused as damaged.
     #[test]
     fn a_wrong_bit_is_no_fault_of_ours() {

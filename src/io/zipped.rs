@@ -1,10 +1,11 @@
 //! Reads the one text in a zip archive, such as a download with a readme.
 //!
-//! The list of files is at the end of an archive, so archives are read from files only, not from
-//! streams. The reader takes the only `.mtx` file. If there is none, it takes the only file with
-//! the ending of a graph, a problem or a mesh, and `.txt` files only if there is none of these. If
-//! there are several candidates, it takes the one with the archive's name. The text is unpacked
-//! while it is read, so it needs no more memory than a file packed with gzip.
+//! A zip archive has its list of files at its end, so archives are read from files only, not from
+//! streams. The reader takes the only `.mtx` file. If there is no `.mtx` file, the reader takes the
+//! only file with the ending of a graph, a problem or a mesh. If there is no such file either, it
+//! takes the only `.txt` file. If there are several candidates, it takes the file with the
+//! archive's name. The text is unpacked while it is read, so reading needs no more memory than
+//! reading a file packed with gzip.
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -19,10 +20,11 @@ use super::unpacked::fill;
 use super::words::quote;
 use crate::{Error, Progress, Result};
 
-/// Endings of texts that are read, in addition to `.mtx` and to `.txt`, which may also be notes.
+/// Endings of texts that are read, in addition to `.mtx` and `.txt`. A `.txt` file may also be
+/// notes.
 const TEXTS: [&str; 10] = ["el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
 
-/// The maximum number of members in an archive. Their list is held in memory.
+/// The maximum number of members in an archive, because the list of members is held in memory.
 pub(super) const MOST_MEMBERS: usize = 10_000;
 
 /// The name that an error uses if it concerns the archive as a whole, not one of its files.
@@ -39,7 +41,8 @@ pub(super) fn is_zip(path: &Path) -> bool {
     File::open(path).is_ok_and(|mut file| fill(&mut file, &mut first, 4).is_ok()) && begins_as_zip(&first)
 }
 
-/// The refusal of an archive whose list of files cannot be reached: in a stream, or packed again.
+/// The error for an archive whose list of files cannot be reached, because the archive is in a
+/// stream or is itself packed.
 pub(super) fn unreadable(path: &Path) -> Error {
     refuse(path, "this is a zip archive: unpack it first")
 }
@@ -119,7 +122,7 @@ impl Zip {
     }
 }
 
-/// The refusal of a file in the archive at `path`.
+/// The error for a file in the archive at `path` that is refused.
 pub(super) fn refuse_member(path: &Path, name: &str, why: &str) -> Error {
     refuse(path, format!("{} is {why}: unpack it first", quote(name.as_bytes())))
 }
@@ -194,7 +197,9 @@ impl<R: Read> Read for Checked<R> {
         // The checksum counts bytes modulo 2^32.
         let is_whole = self.found.sum() == self.crc && self.found.amount() == self.bytes as u32;
         match bytes == 0 && !to.is_empty() && !is_whole {
-            true => Err(io::Error::new(ErrorKind::InvalidData, "the checksum of the zip archive is another")),
+            true => {
+                Err(io::Error::new(ErrorKind::InvalidData, "the checksum of the zip archive does not match the data"))
+            }
             false => Ok(bytes),
         }
     }
@@ -310,8 +315,8 @@ pub(crate) mod tests {
             let reason = open(&path).map(drop).unwrap_err().to_string();
             assert!(reason.contains("a.zip: the archive: "), "{length}: {reason}");
         }
-        // A wrong byte is detected, or does not matter because it is, for example, in the time of a
-        // file.
+        // Either a wrong byte is detected, or it does not matter: it may be, for example, in the
+        // time stamp of a file.
         let mut read = 0;
         for at in 0..whole.len() {
             let mut damaged = whole.clone();

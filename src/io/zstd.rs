@@ -71,8 +71,8 @@ impl<R: Read> Read for Frames<R> {
     }
 }
 
-/// A reader that keeps the error that ended reading, because the errors of the decoder do not
-/// contain it.
+/// A reader that keeps the error that ended reading, because the decoder's errors do not contain
+/// this error.
 struct Watched<R> {
     reader: R,
     ended: bool,

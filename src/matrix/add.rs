@@ -10,13 +10,14 @@ use std::ops::Range;
 
 type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 
-/// Computes C = alpha·A + beta·B. C has an entry (block) wherever A or B has one.
+/// Computes C = alpha·A + beta·B. C has an entry (block) wherever A or B has an entry.
 ///
 /// The pattern does not depend on values: entries that become zero are kept. Products and sums are
-/// computed in the arithmetic type and rounded once. If only one matrix has an entry, the entry of
-/// C is the product of that entry and its factor. If alpha is 0, the values of A are not read, as
-/// in BLAS: an entry that only A has becomes 0, even if it is NaN, and an entry that both have
-/// becomes beta·B. If beta is 0, the same applies to B.
+/// computed in the arithmetic type, and each result is rounded once to the element type. An entry
+/// that only one matrix has is multiplied by that matrix's factor. If alpha is 0, the values of A
+/// are not read, as in BLAS. An entry that only A has becomes 0, even if its value in A is NaN, and
+/// an entry that both matrices have becomes beta times the entry of B. If beta is 0, the values of
+/// B are not read.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrices or their blocks differ in size; [`Error::Memory`] if C does
@@ -231,7 +232,8 @@ mod tests {
     #[test]
     fn halves_are_rounded_once_and_lone_entries_keep_the_sign_of_zero() -> Result<()> {
         let one = |x: f32| Csc::from_triplets(1, 1, [(0, 0, f16::from_f32(x))]);
-        // 0.001 · 1000 + 2048 in f32, then rounded to f16, which has steps of 2 from 2048 on.
+        // The sum 0.001 · 1000 + 2048 is computed in f32 and then rounded to f16, whose numbers
+        // have steps of 2 from 2048 on.
         let c = add(0.001, &one(1000.0)?, 1.0, &one(2048.0)?)?;
         assert_eq!(c.values(), [f16::from_f32(0.001 * 1000.0 + 2048.0)]);
         let c = add(1.0, &Csc::from_triplets(1, 1, [(0, 0, -0.0f64)])?, 1.0, &Csc::from_triplets(1, 1, [])?)?;

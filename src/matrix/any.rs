@@ -8,8 +8,8 @@ use crate::{
 /// A matrix whose element type and format are known at run time only, for example from a file or
 /// from another language.
 ///
-/// A matrix of any type converts to it, and back by `try_into` or [`AnyMatrix::typed`]. Both move
-/// the arrays.
+/// A matrix of any type converts to an `AnyMatrix`, and back by `try_into` or [`AnyMatrix::typed`].
+/// Conversions from and to `AnyMatrix` move the arrays.
 ///
 /// ```
 /// use blockmul::{Csc, Csr, element::ElementType, matrix::{AnyMatrix, MatrixKind}};
@@ -26,15 +26,16 @@ use crate::{
 pub struct AnyMatrix {
     pub(super) kind: MatrixKind,
     pub(super) pattern: Pattern,
-    /// The shape of the blocks in the arrays. For a row-major matrix it is the transposed shape.
+    /// The shape of the blocks in the arrays. In a row-major matrix this is the shape of the
+    /// transposed blocks.
     pub(super) shape: BlockShape,
     pub(super) stride: usize,
     pub(super) values: AnyValues,
 }
 
 impl AnyMatrix {
-    /// Makes a matrix from arrays of compressed block columns, or of its transpose for a row-major
-    /// kind. The lengths of the arrays must fit.
+    /// Makes a matrix from its arrays of compressed block columns, or for a row-major kind from the
+    /// arrays of its transpose. The lengths of the arrays must fit.
     pub(crate) fn of_arrays(
         kind: MatrixKind,
         pattern: Pattern,
@@ -52,8 +53,8 @@ impl AnyMatrix {
         Self { kind: MatrixKind::of::<M>(), pattern, shape, stride, values: <M::Element as Listed>::any(values) }
     }
 
-    /// Changes the format and keeps the arrays. The new format must have the same order, and must
-    /// support blocks if this one does.
+    /// Changes the format and keeps the arrays. The new format must be stored by columns or by rows
+    /// like the old format, and must support blocks if the old format does.
     pub(crate) fn of_kind(self, kind: MatrixKind) -> Self {
         debug_assert!(
             self.kind.is_row_major() == kind.is_row_major() && (kind.has_blocks() || !self.kind.has_blocks())
@@ -72,7 +73,7 @@ impl AnyMatrix {
     }
 
     /// Borrows the arrays as compressed block columns of elements `T`. If the matrix is row-major,
-    /// they are the arrays of the transpose.
+    /// the result has the arrays of the transpose.
     ///
     /// # Errors
     /// [`Error::Argument`] if the elements have another type.
@@ -81,7 +82,7 @@ impl AnyMatrix {
         self.view().cbc().ok_or_else(other)
     }
 
-    /// Converts the elements to another type. Each is rounded to nearest, see
+    /// Converts the elements to another type. Each element is rounded to nearest, see
     /// [`Element::from_f64`].
     pub fn cast(&self, element: ElementType) -> Self {
         let Self { kind, shape, stride, .. } = *self;
@@ -89,7 +90,8 @@ impl AnyMatrix {
     }
 
     /// Cuts the matrix into blocks: [`Cbc`], or [`Bsr`] for a row-major matrix. A block is stored
-    /// if it contains an entry, explicit zeros included. Blocks can be cut again to another shape.
+    /// if it contains an entry, even if the entry's value is 0. Blocks can be cut again to another
+    /// shape.
     ///
     /// # Errors
     /// [`Error::BlockDoesNotDivide`] with the block sides that would divide the matrix.
@@ -132,7 +134,7 @@ impl AnyMatrix {
     /// Keeps the entries (blocks) in a part of a square matrix. Blocks on the diagonal are kept
     /// whole.
     pub fn triangle(&self, part: Part) -> Self {
-        // The arrays of a row-major matrix are those of its transpose.
+        // The arrays of a row-major matrix are the arrays of its transpose.
         let below = (part == Part::Lower) != self.kind.is_row_major();
         match part {
             Part::Full => self.clone(),
@@ -140,8 +142,8 @@ impl AnyMatrix {
         }
     }
 
-    /// The whole symmetric matrix, if one triangle of it is stored. It has all stored entries
-    /// (blocks), and the mirror image of each entry that is not on the diagonal.
+    /// The whole symmetric matrix, if this matrix is one triangle of it. The result has all stored
+    /// entries (blocks), and the mirror image of each entry that is not on the diagonal.
     ///
     /// ```
     /// use blockmul::{Csc, Part, matrix::AnyMatrix};
@@ -240,7 +242,8 @@ impl<'a> From<&'a AnyMatrix> for AnyView<'a> {
     }
 }
 
-/// Compares element type, format, pattern, shape and blocks, but not the padding.
+/// Compares element type, format, pattern, shape and blocks, but not the padding. Elements are
+/// compared as numbers: 0.0 equals -0.0, and NaN equals nothing.
 impl PartialEq for AnyMatrix {
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (self.view(), other.view());
@@ -326,6 +329,15 @@ mod tests {
     }
 
     #[test]
+    fn elements_are_equal_as_numbers() -> Result<()> {
+        let of = |value| Csc::from_triplets(1, 1, [(0, 0, value)]).map(AnyMatrix::from);
+        assert_eq!(of(0.0)?, of(-0.0)?);
+        assert_ne!(of(0.0)?, of(1.0)?);
+        assert_ne!(of(f64::NAN)?, of(f64::NAN)?);
+        Ok(())
+    }
+
+    #[test]
     fn a_triangle_and_its_mirror_image_are_the_whole() -> Result<()> {
         let scalars = [(0, 0, 1.0), (2, 0, 2.0), (1, 1, 3.0), (3, 2, 4.0), (0, 2, 2.0), (2, 3, 4.0)];
         let scalars = Csc::from_triplets(4, 4, scalars)?;
@@ -384,7 +396,7 @@ mod tests {
             assert_eq!(read("a.mtx", &blocks)?, blocks.cast(ElementType::F64));
             assert_eq!(read("a.bin", &blocks)?, blocks.cast(ElementType::F64));
         }
-        // SciPy has no narrower type for arithmetic.
+        // SciPy computes with no type narrower than `float32`, so `f16` is written as `float32`.
         let halves = AnyMatrix::from(scalars::<f16>());
         assert_eq!(read("a.npz", &halves)?, halves.cast(ElementType::F32));
         Ok(())

@@ -25,7 +25,8 @@ pub struct AnyDense {
 }
 
 /// A dense matrix over a slice, whose element type is known at run time only. A [`DenseView`]
-/// converts to it, and so do references to [`AnyValues`], to a [`DMatrix`] and to an [`AnyDense`].
+/// converts to an `AnyDenseView`, and so do references to [`AnyValues`], to a [`DMatrix`] and to an
+/// [`AnyDense`].
 #[derive(Debug, Clone, Copy)]
 pub struct AnyDenseView<'a> {
     pub(crate) shape: DenseShape,
@@ -81,7 +82,7 @@ impl AnyDense {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// Converts the elements to another type. Each is rounded to nearest, see
+    /// Converts the elements to another type. Each element is rounded to nearest, see
     /// [`Element::from_f64`].
     pub fn cast(&self, element: ElementType) -> Self {
         Self { shape: self.shape, values: self.values.borrow().cast(element) }
@@ -115,7 +116,8 @@ impl AnyDense {
     }
 }
 
-/// Compares sides and elements. The layouts may differ.
+/// Compares sides and elements. The layouts may differ. As in [`AnyMatrix`](super::AnyMatrix),
+/// elements are compared as numbers.
 impl PartialEq for AnyDense {
     fn eq(&self, other: &Self) -> bool {
         let ([a, b], DenseShape { rows, cols, .. }) = ([self.view(), other.view()], self.shape);
@@ -202,7 +204,8 @@ impl AnyDenseViewMut<'_> {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// Replaces the elements by those of `from`, a matrix with the same element type and sides.
+    /// Replaces the elements by the elements of `from`, a matrix with the same element type and
+    /// sides.
     pub fn copy_from(self, from: AnyDenseView<'_>) -> Result<()> {
         with_type!(from.element(), T => {
             let to = T::of_any_slice_mut(self.values).unwrap_or_else(|| unreachable!("elements of one type"));

@@ -1,5 +1,5 @@
-//! Conversions between scalars and blocks. They are compiled once for each size of an element: 1,
-//! 2, 4 and 8 bytes.
+//! Conversions between scalars and blocks. The conversions are compiled once for each size of an
+//! element: 1, 2, 4 and 8 bytes.
 use super::{AnyView, BlockShape, Pattern};
 use crate::element::{AnySlice, AnyValues, move_values};
 

@@ -1,5 +1,5 @@
-//! [`Bsr`]: compressed rows of dense blocks of one shape. Its arrays are the compressed columns of
-//! the transpose.
+//! [`Bsr`]: compressed rows of dense blocks of one shape. The arrays of a `Bsr` are the compressed
+//! columns of its transpose.
 use super::{
     AnyView, BlockShape, Cbc, CbcView, Csr, Matrix, Pattern,
     cbc::{self, Placed},
@@ -102,7 +102,7 @@ impl<T: Element> Bsr<T> {
         self.transposed.try_transpose()
     }
 
-    /// The matrix with elements of another type, each rounded to nearest.
+    /// The matrix with elements of another type. Each element is rounded to nearest.
     pub fn cast<U: Element>(&self) -> Bsr<U> {
         Bsr { transposed: self.transposed.cast() }
     }

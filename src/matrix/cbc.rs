@@ -41,8 +41,8 @@ impl<T: Element> Cbc<T> {
         Self::with_stride(pattern, shape, shape.area(), values)
     }
 
-    /// Makes a matrix from a pattern and blocks that begin `stride` elements apart, so there are
-    /// `nnz * stride` elements.
+    /// Makes a matrix from a pattern and blocks whose starts are `stride` elements apart, so there
+    /// are `nnz * stride` elements.
     ///
     /// # Errors
     /// [`Error::Length`] if the number of elements is wrong; [`Error::Argument`] if the stride is
@@ -133,7 +133,7 @@ impl<T: Element> Cbc<T> {
         Ok(Self { pattern: self.pattern.clone(), shape: self.shape, stride, values })
     }
 
-    /// The matrix with elements of another type, each rounded to nearest.
+    /// The matrix with elements of another type. Each element is rounded to nearest.
     pub fn cast<U: Element>(&self) -> Cbc<U> {
         let values = T::any_slice(&self.values).cast(U::TYPE).of_same();
         Cbc { pattern: self.pattern.clone(), shape: self.shape, stride: self.stride, values }
@@ -251,8 +251,8 @@ impl<T: Element> Cbc<T> {
 /// stored.
 pub(super) type Placed<T> = (usize, usize, (usize, usize), Vec<T>);
 
-/// Makes the arrays of blocks given in any order, by columns or by rows. It is compiled once for
-/// all iterators.
+/// Makes the arrays of blocks given in any order, by columns or by rows. This function is compiled
+/// once for all iterators.
 pub(super) fn collect<T: Element>(
     (nrows, ncols): (usize, usize),
     shape: BlockShape,
@@ -307,8 +307,8 @@ mod tests {
     #[test]
     fn sides_whose_scalars_have_no_number_are_refused() -> Result<()> {
         let (most, tall) = (Pattern::MAX_LINES as usize / 32, BlockShape::new(32, 1)?);
-        // The last block row of the largest grid. With one row more, the number of its scalar rows
-        // would wrap to 0.
+        // The pattern has an entry in the last block row of the largest grid. If the grid had
+        // another row, the number of its scalar rows would wrap to 0.
         let last = |nrows: usize| Pattern::new(nrows, 1, vec![0, 2], vec![0, nrows as u32 - 1]);
         let scalars = Cbc::new(last(most)?, tall, vec![1.0; 64])?.to_scalars();
         let (col_ptr, row_idx) = scalars.pattern().clone().into_parts();

@@ -79,8 +79,8 @@ impl<T: Element> Csc<T> {
         self.as_cbc().to_dense()
     }
 
-    /// Cuts the matrix into blocks. A block is stored if it contains an entry, explicit zeros
-    /// included.
+    /// Cuts the matrix into blocks. A block is stored if it contains an entry, even if the entry's
+    /// value is 0.
     ///
     /// # Errors
     /// [`Error::BlockDoesNotDivide`] with the block sides that would divide the matrix.
@@ -158,7 +158,7 @@ impl<T: Element> Csc<T> {
         Self { pattern: Pattern::trusted(self.nrows(), self.ncols(), col_ptr, row_idx), values }
     }
 
-    /// The matrix with elements of another type, each rounded to nearest.
+    /// The matrix with elements of another type. Each element is rounded to nearest.
     pub fn cast<U: Element>(&self) -> Csc<U> {
         let values = T::any_slice(&self.values).cast(U::TYPE).of_same();
         Csc { pattern: self.pattern.clone(), values }

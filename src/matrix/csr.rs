@@ -1,7 +1,8 @@
-//! [`Csr`]: scalar compressed sparse rows. Its arrays are the compressed columns of the transpose.
+//! [`Csr`]: scalar compressed sparse rows. The arrays of a `Csr` are the compressed columns of its
+//! transpose.
 //!
-//! So a conversion from the transpose copies nothing, and a product of two `Csr` matrices swaps the
-//! operands (Cᵀ = BᵀAᵀ).
+//! So a conversion between a `Csr` and its transpose as a `Csc` copies nothing, and a product of
+//! two `Csr` matrices swaps the operands (Cᵀ = BᵀAᵀ).
 use super::{
     AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Matrix, Pattern, csc::nonzeros, sealed::Sealed, triplets::Places,
 };
@@ -32,8 +33,8 @@ impl<T: Element> Csr<T> {
     /// within a row, and the values.
     ///
     /// # Errors
-    /// See [`Pattern::new`] and [`Csc::new`]. Their messages describe the transpose, whose columns
-    /// are the rows here.
+    /// See [`Pattern::new`] and [`Csc::new`]. The messages describe the transpose, whose columns
+    /// are the rows of this matrix.
     pub fn new(nrows: usize, ncols: usize, row_ptr: Vec<u64>, col_idx: Vec<u32>, values: Vec<T>) -> Result<Self> {
         Ok(Self { transposed: Csc::new(Pattern::new(ncols, nrows, row_ptr, col_idx)?, values)? })
     }
@@ -91,7 +92,7 @@ impl<T: Element> Csr<T> {
         self.transposed.try_transpose()
     }
 
-    /// The matrix with elements of another type, each rounded to nearest.
+    /// The matrix with elements of another type. Each element is rounded to nearest.
     pub fn cast<U: Element>(&self) -> Csr<U> {
         Csr { transposed: self.transposed.cast() }
     }
@@ -101,7 +102,7 @@ impl<T: Element> Csr<T> {
         Self { transposed: self.transposed.without_zeros() }
     }
 
-    /// Iterates over the entries row by row: row, column, value.
+    /// Iterates over the entries row by row. Each item is (row, column, value).
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, T)> {
         self.transposed.entries().map(|(col, row, value)| (row, col, value))
     }

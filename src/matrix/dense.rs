@@ -1,5 +1,5 @@
 //! Dense matrices: the layout of their elements, and borrowed arrays.
-use crate::{Element, Error, Pattern, Result};
+use crate::{Element, Error, Pattern, Result, named::named};
 use nalgebra::DMatrix;
 
 /// The order of a dense matrix's elements.
@@ -32,27 +32,14 @@ impl Layout {
     }
 }
 
-impl std::fmt::Display for Layout {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(Layout, "layout", Layout::ALL);
 
-impl std::str::FromStr for Layout {
-    type Err = Error;
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|layout| layout.name() == name).ok_or_else(|| {
-            Error::Argument(format!("no layout is named \"{name}\"; there are: {}, {}", Self::ByRows, Self::ByColumns))
-        })
-    }
-}
-
-/// The side of a product on which the sparse matrix A is; D is the dense matrix.
+/// The side of a product on which the sparse matrix is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The product A·D.
+    /// The product A·D of the sparse matrix A and the dense matrix D.
     Left,
-    /// The product D·A.
+    /// The product D·A of the dense matrix D and the sparse matrix A.
     Right,
 }
 
@@ -72,7 +59,8 @@ pub struct DenseShape {
     /// The order of the elements.
     pub layout: Layout,
     /// Number of elements from the start of a row to the start of the next row, or from column to
-    /// column if the matrix is stored by columns. It is at least the length of a row or column.
+    /// column if the matrix is stored by columns. The leading dimension must be at least the length
+    /// of a row or column.
     pub leading: usize,
 }
 
@@ -94,13 +82,13 @@ impl DenseShape {
     }
 
     /// The number of lines (rows or columns), which are stored one after another, and the number of
-    /// elements in each.
+    /// elements in each line.
     pub(crate) fn lines(&self) -> (usize, usize) {
         if self.layout == Layout::ByRows { (self.rows, self.cols) } else { (self.cols, self.rows) }
     }
 
-    /// Number of elements from the first to the last, gaps between lines included. It saturates at
-    /// the largest number.
+    /// Number of elements of the array from the first to the last element of the matrix, gaps
+    /// between lines included. If the number would overflow `usize`, the result is `usize::MAX`.
     #[allow(clippy::len_without_is_empty)] // the length of an array, not of a collection
     pub fn len(&self) -> usize {
         match self.lines() {
@@ -109,7 +97,8 @@ impl DenseShape {
         }
     }
 
-    /// The index of an element in the array. It saturates at the largest number.
+    /// The index of an element in the array. If the index would overflow `usize`, the result is
+    /// `usize::MAX`.
     pub fn at(&self, row: usize, col: usize) -> usize {
         let (line, place) = if self.layout == Layout::ByRows { (row, col) } else { (col, row) };
         line.saturating_mul(self.leading).saturating_add(place)
@@ -228,7 +217,7 @@ impl<'a, T: Element> DenseViewMut<'a, T> {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// Replaces the elements by those of `from`, a matrix with the same sides.
+    /// Replaces the elements by the elements of `from`, a matrix with the same sides.
     pub(crate) fn copy_from(&mut self, from: DenseView<'_, T>) {
         let DenseShape { rows, cols, .. } = self.shape;
         for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {

@@ -5,23 +5,24 @@ use crate::{
     element::{AnySlice, AnyValues, ElementType, move_values},
 };
 
-/// The arrays of a matrix in grouped coordinates, as in the paper.
+/// The arrays of a matrix in grouped coordinates, as in the paper on GCOO (Shi 2020).
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcooArrays<T> {
-    /// The number of entries before each group; the last element is the number of all entries. The
-    /// paper's `gIdxes` is this array, and `nnzPerGroup` its differences.
+    /// The number of entries before each group; the last element is the number of all entries. In
+    /// the paper (Shi 2020) this array is `gIdxes`, and its differences are `nnzPerGroup`.
     pub group_ptr: Vec<u32>,
-    /// Row of each entry: ascending in a group of columns.
+    /// Row of each entry. In a group of columns the rows ascend.
     pub rows: Vec<u32>,
-    /// Column of each entry: ascending in a group of rows.
+    /// Column of each entry. In a group of rows the columns ascend.
     pub cols: Vec<u32>,
-    /// Value of each entry; blocks column-major.
+    /// Value of each entry. Blocks are column-major.
     pub values: Vec<T>,
 }
 
-/// A matrix in grouped coordinates on the host, whose element type is known at run time only: what
-/// a [`.gcoo`](crate::io::gcoo) file holds. In a group of rows, entries are sorted by column, and
-/// in each column by row. In a group of columns, they are sorted by row, and in each row by column.
+/// A matrix in grouped coordinates on the host, whose element type is known at run time only. A
+/// [`.gcoo`](crate::io::gcoo) file holds such a matrix. In a group of rows, entries are sorted by
+/// column, and in each column by row. In a group of columns, they are sorted by row, and in each
+/// row by column.
 ///
 /// ```
 /// use blockmul::{Csc, dense::{AnyGcoo, Grouping}};
@@ -47,7 +48,7 @@ pub struct AnyGcoo {
 }
 
 impl AnyGcoo {
-    /// Makes a matrix of `nrows` x `ncols` entries from its arrays, which are checked.
+    /// Makes a matrix of `nrows` x `ncols` entries from its arrays. The arrays are checked.
     ///
     /// # Errors
     /// [`Error::Argument`] with the first entry that is wrong, [`Error::Length`],
@@ -62,7 +63,7 @@ impl AnyGcoo {
         Ok(Self::trusted((nrows, ncols), shape, grouping, arrays))
     }
 
-    /// A matrix of arrays that have been checked.
+    /// Makes a matrix from arrays that have been checked already.
     pub(crate) fn trusted<T: Element>(
         (nrows, ncols): (usize, usize),
         shape: BlockShape,
@@ -88,7 +89,8 @@ impl AnyGcoo {
         if nnz as u64 > limit {
             return Err(Error::TooLarge { what: "number of entries in groups", value: nnz as u64, limit });
         }
-        // A group of rows has its entries in the order of columns.
+        // The entries of a group of rows are in the order of columns, so the matrix is read by
+        // columns.
         let row_major = view.kind().is_row_major();
         let transposed = (row_major != grouping.of_columns()).then(|| view.pattern().transpose());
         let pattern = transposed.as_ref().map_or(view.pattern(), |(pattern, _)| pattern);
@@ -147,7 +149,8 @@ impl AnyGcoo {
         &self.values
     }
 
-    /// Converts the values to another type. Each is rounded to nearest, see [`Element::from_f64`].
+    /// Converts the values to another type. Each value is rounded to nearest, see
+    /// [`Element::from_f64`].
     pub fn cast(self, element: ElementType) -> Self {
         let values = if self.element() == element { self.values } else { self.values.cast(element) };
         Self { values, ..self }
@@ -206,17 +209,18 @@ impl<'a> GcooPlaces<'a> {
         Self { nrows, ncols, shape, grouping, group_ptr, rows, cols }
     }
 
-    /// The number of grouped lines, and of places in each.
+    /// The number of grouped lines (rows or columns), and the number of places in each line.
     pub fn sides(&self) -> [usize; 2] {
         if self.grouping.of_columns() { [self.ncols, self.nrows] } else { [self.nrows, self.ncols] }
     }
 
-    /// The grouped line of each entry, and its place in it.
+    /// For each entry, the grouped line (row or column) that contains it, and its place in that
+    /// line.
     pub fn of_entries(&self) -> [&'a [u32]; 2] {
         if self.grouping.of_columns() { [self.cols, self.rows] } else { [self.rows, self.cols] }
     }
 
-    /// Refuses arrays that do not describe such groups, with `values` values.
+    /// Refuses arrays that do not describe groups of this kind with `values` values.
     pub fn check(&self, values: usize) -> Result<()> {
         let Self { grouping, shape, .. } = self;
         grouping.check()?;
@@ -232,8 +236,8 @@ impl<'a> GcooPlaces<'a> {
         self.check_order().map_err(|reason| Error::Argument(format!("groups of {grouping}: {reason}")))
     }
 
-    /// Refuses entries that are not in their group, or not in its order. The lengths of the arrays
-    /// have been checked.
+    /// Refuses entries that are not in their group, or not in the order of a group. The lengths of
+    /// the arrays have been checked.
     pub fn check_order(&self) -> std::result::Result<(), String> {
         let ([lines, across], [own, other], group_ptr) = (self.sides(), self.of_entries(), self.group_ptr);
         let (groups, nnz, size) = (group_ptr.len() - 1, own.len(), self.grouping.lines());
@@ -269,7 +273,7 @@ mod tests {
     use super::*;
     use crate::{Bsr, Cbc, Csc};
 
-    /// Seven rows of blocks in groups of three leave a last group of one.
+    /// Tests seven rows of blocks in groups of three, whose last group has one row.
     #[test]
     fn every_kind_of_matrix_is_grouped_alike() {
         let shape = BlockShape::new(2, 3).unwrap();

@@ -1,10 +1,11 @@
 //! The lines of a matrix that are grouped.
 use crate::{BlockShape, Error, Result};
 
-/// The kind of lines in a group, rows or columns, and their number in a group: p of the paper. In a
-/// matrix of blocks they are rows or columns of blocks.
+/// The kind of lines in a group, rows or columns, and the number of lines in a group, which is p in
+/// the paper on GCOO (Shi 2020). In a matrix of blocks, lines are rows or columns of blocks.
 ///
-/// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns.
+/// The products A·D and D·Aᵀ with a dense matrix D need groups of rows of A. The products D·A and
+/// Aᵀ·D need groups of columns of A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Grouping {
@@ -12,7 +13,7 @@ pub enum Grouping {
     Columns(usize),
 }
 
-/// Groups of four rows: p of the built-in numbers of products with dense matrices.
+/// Groups of four rows, the built-in number for products with dense matrices.
 impl Default for Grouping {
     fn default() -> Self {
         Self::Rows(4)
@@ -31,7 +32,7 @@ impl Grouping {
         matches!(self, Self::Columns(_))
     }
 
-    /// Refuses groups of no line, and groups of more lines than a byte can number.
+    /// Refuses groups of fewer than 1 or more than 32 lines.
     pub(crate) fn check(self) -> Result<()> {
         match (1..=32).contains(&self.lines()) {
             true => Ok(()),

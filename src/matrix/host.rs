@@ -7,13 +7,14 @@ use crate::{
 use std::marker::PhantomData;
 
 /// The host type of a matrix on a device, the parameter of [`DeviceMatrix`](crate::DeviceMatrix).
-/// It is a [`Matrix`], whose type defines element type and format, or [`AnyMatrix`], for which both
-/// are known at run time only. The trait is implemented in this module only.
+/// The host type is a [`Matrix`], whose type defines the element type and the format, or
+/// [`AnyMatrix`], whose element type and format are known at run time only. The trait is
+/// implemented in this module only.
 pub trait HostMatrix: Sealed + Clone + Send + Sync + Sized + 'static {
     /// The element type of vectors that are multiplied with the matrix: the matrix's element type,
     /// or [`Any`].
     type Word: std::fmt::Debug + 'static;
-    /// The format, if the type does not define it.
+    /// The part of the format that the type does not define.
     #[doc(hidden)]
     type Kind: Kind;
     /// Element type and format, if the type defines them.
@@ -36,8 +37,8 @@ pub trait Kind: Copy + Send + Sync + 'static {
     fn get(self) -> MatrixKind;
     /// The format of a matrix of kind `kind`.
     fn of(kind: MatrixKind) -> Self;
-    /// The format of the product of two such matrices. `None` if one is stored by rows and the
-    /// other by columns.
+    /// The format of the product of two matrices with the formats `self` and `b`, or `None` if one
+    /// matrix is stored by rows and the other by columns.
     fn times(self, b: Self) -> Option<Self>;
 }
 
@@ -151,7 +152,7 @@ impl<M: HostMatrix> MatrixType<M> {
         MatrixType { kind: self.kind.get(), element: self.element }
     }
 
-    /// Converts from an element type and format that must be those of `M`.
+    /// Converts from an element type and format known at run time, which must be those of `M`.
     pub(crate) fn of_any(of: AnyType) -> Self {
         Self { kind: M::Kind::of(of.kind), element: of.element }
     }
@@ -163,8 +164,8 @@ impl<M: HostMatrix> MatrixType<M> {
     /// The type of the product of matrices of these types.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the element types differ, or if one is by rows and the other by
-    /// columns.
+    /// [`Error::Argument`] if the element types differ, or if one matrix is stored by rows and the
+    /// other by columns.
     pub(crate) fn times(self, b: Self) -> Result<Self> {
         match self.kind.times(b.kind).filter(|_| self.element == b.element) {
             Some(kind) => Ok(Self { kind, ..self }),
@@ -175,8 +176,9 @@ impl<M: HostMatrix> MatrixType<M> {
         }
     }
 
-    /// Refuses a matrix, called `name`, that has another element type or order (by rows or by
-    /// columns). Blocks are checked together with patterns.
+    /// Refuses the matrix `name` if it has another element type than `self` or is stored in another
+    /// order (by rows or by columns). The shape of blocks is checked later, together with the
+    /// pattern.
     pub(crate) fn check(self, name: &str, found: Self) -> Result<()> {
         let of = |of: Self| (of.element, of.kind.get().is_row_major());
         match of(found) == of(self) {

@@ -55,8 +55,8 @@ pub use view::{AnyView, MatrixKind};
 
 use crate::{Element, host::memory};
 
-/// The borrowed arrays of any matrix type of this module, as compressed block columns. For a
-/// row-major matrix they are the arrays of its transpose.
+/// The borrowed arrays of any matrix type of this module, as compressed block columns. A row-major
+/// matrix is borrowed as the arrays of its transpose.
 #[derive(Debug, Clone, Copy)]
 pub struct CbcView<'a, T> {
     /// Pattern of the block grid.
@@ -129,15 +129,15 @@ pub(crate) fn try_dense_zeros<T: Element>(rows: usize, cols: usize) -> crate::Re
     Ok(nalgebra::DMatrix::from_vec(rows, cols, values))
 }
 
-/// A matrix that can be multiplied: [`Csc`], [`Cbc`], and the row-major [`Csr`] and [`Bsr`], whose
-/// arrays are those of their transposes.
+/// A matrix that can be multiplied: [`Csc`], [`Cbc`], and the row-major [`Csr`] and [`Bsr`]. The
+/// arrays of a row-major matrix are the arrays of its transpose.
 ///
 /// The trait is sealed because the kernels rely on the guarantees of [`Pattern`].
 pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
     /// Type of the elements.
     type Element: Element;
-    /// Whether the arrays are those of the transpose. A product of row-major matrices swaps its
-    /// operands (Cᵀ = BᵀAᵀ) and copies nothing.
+    /// Whether the arrays are the arrays of the transpose. A product of row-major matrices swaps
+    /// its operands (Cᵀ = BᵀAᵀ) and copies nothing.
     const ROW_MAJOR: bool;
     /// Whether the entries may be blocks other than 1x1.
     const BLOCKS: bool;

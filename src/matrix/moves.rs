@@ -1,5 +1,5 @@
-//! Conversions that only move elements. They are compiled once for each size of an element: 1, 2, 4
-//! and 8 bytes.
+//! Conversions that only move elements. The conversions of this module are compiled once for each
+//! size of an element: 1, 2, 4 and 8 bytes.
 
 use super::{AnyMatrix, AnyView, BlockShape, Pattern, pattern_of};
 use crate::{
@@ -15,15 +15,16 @@ impl AnyView<'_> {
         move_values!(self.values, values => gather_or_zeros(values, sizes, entries))
     }
 
-    /// The matrix that consists of some entries, which are given in ascending order. It has no
-    /// padding.
+    /// The matrix that consists of some entries, whose numbers are given in ascending order. The
+    /// result has no padding.
     pub(crate) fn with_entries(&self, entries: &[usize]) -> AnyMatrix {
         let (stride, area) = (self.stride, self.shape.area());
         let values = move_values!(self.values, values => gather(values, (stride, area), entries));
         AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), self.shape, area, values)
     }
 
-    /// The matrix of some consecutive columns, or rows if it is row-major. It has no padding.
+    /// The matrix that consists of some consecutive columns, or rows if this matrix is row-major.
+    /// The result has no padding.
     ///
     /// ```
     /// use blockmul::{Csc, matrix::AnyMatrix};
@@ -61,7 +62,7 @@ impl AnyView<'_> {
     }
 }
 
-/// Copies some blocks and transposes each.
+/// Copies some blocks and transposes each block.
 fn transposed_blocks<B: Copy>(values: &[B], shape: BlockShape, stride: usize, entries: &[usize]) -> Vec<B> {
     let (rows, area) = (shape.rows(), shape.area());
     if area == 1 {

@@ -5,9 +5,9 @@ use crate::host::memory;
 /// The structure of a compressed-column matrix: `col_ptr` and `row_idx` of the grid of entries
 /// (blocks).
 ///
-/// The constructor validates it: `col_ptr` starts at 0, never decreases and ends at `nnz`; rows
-/// ascend strictly within a column and are below `nrows`. Kernels index memory with these numbers,
-/// so only validated patterns are sent to a device.
+/// The constructor validates the arrays: `col_ptr` starts at 0, never decreases and ends at `nnz`;
+/// rows ascend strictly within a column and are below `nrows`. Kernels index memory with the
+/// numbers of a pattern, so only validated patterns are sent to a device.
 ///
 /// ```
 /// use blockmul::matrix::Pattern;
@@ -29,8 +29,8 @@ impl Pattern {
     /// Maximum number of rows or columns. A device counts the `columns + 1` offsets in 32 bits.
     pub const MAX_LINES: u64 = u32::MAX as u64 - 1;
 
-    /// Validates `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row for each entry), and takes
-    /// them.
+    /// Makes a pattern from `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row for each entry),
+    /// which are validated.
     ///
     /// # Errors
     /// [`Error::Pattern`](crate::Error::Pattern) with the column and the entry.
@@ -67,7 +67,8 @@ impl Pattern {
         Ok(Self { nrows, ncols, col_ptr, row_idx })
     }
 
-    /// Makes a pattern from arrays that this crate has computed. They are checked in debug builds.
+    /// Makes a pattern from arrays that this crate has computed. The arrays are checked in debug
+    /// builds only.
     pub(crate) fn trusted(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Self {
         debug_assert!(Self::new(nrows, ncols, col_ptr.clone(), row_idx.clone()).is_ok());
         Self { nrows, ncols, col_ptr, row_idx }
@@ -103,8 +104,8 @@ impl Pattern {
         self.col_ptr[column] as usize..self.col_ptr[column + 1] as usize
     }
 
-    /// A lower bound of the number of entries in the product with `b`. Each column has at least as
-    /// many entries as the longest column of `self` that contributes to it.
+    /// A lower bound of the number of entries in the product with `b`. Each column of the product
+    /// has at least as many entries as the longest column of `self` that contributes to it.
     pub(crate) fn least_entries_of_product(&self, b: &Self) -> u64 {
         let longest = |col| b.column(col).iter().map(|&k| self.column(k as usize).len() as u64).max().unwrap_or(0);
         (0..b.ncols()).map(longest).fold(0u64, u64::saturating_add)
@@ -130,8 +131,8 @@ impl Pattern {
         Ok(self.transpose())
     }
 
-    /// Refuses a transpose that does not fit the host's memory. Each entry has `entry` bytes of
-    /// values.
+    /// Refuses a transpose that does not fit the host's memory. `entry` is the number of bytes of
+    /// the values of an entry.
     pub(super) fn check_transpose(&self, entry: usize) -> Result<()> {
         let (offsets, entries) = (self.nrows as u64 + 1, self.nnz() as u64);
         let of_entry = (size_of::<u32>() + size_of::<usize>() + entry) as u64;
@@ -139,8 +140,8 @@ impl Pattern {
         memory::check_large(|| format!("the transpose of a matrix of {} rows", self.nrows), needed)
     }
 
-    /// The pattern of the transpose. For each of its entries, the index of the same entry in this
-    /// pattern is returned too.
+    /// The pattern of the transpose. The function also returns, for each entry of the transpose,
+    /// the index of the same entry in this pattern.
     pub fn transpose(&self) -> (Self, Vec<usize>) {
         let mut next = vec![0u64; self.nrows + 1];
         self.row_idx.iter().for_each(|&row| next[row as usize + 1] += 1);

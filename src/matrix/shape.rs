@@ -2,7 +2,7 @@
 use super::Pattern;
 use crate::{Error, Result, element::ElementType};
 
-/// Rows and columns of a block. Each is 1 to 32.
+/// The number of rows and the number of columns of a block, each from 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlockShape {
     rows: u8,
@@ -12,7 +12,7 @@ pub struct BlockShape {
 impl BlockShape {
     /// 1x1: a scalar.
     pub const SCALAR: Self = Self { rows: 1, cols: 1 };
-    /// The shape 6x3: number of parameters of a camera by number of parameters of a point.
+    /// The shape 6x3. A camera has 6 parameters, and a point has 3.
     pub(crate) const CAMERA_BY_POINT: Self = Self { rows: 6, cols: 3 };
     /// The longest side a block may have.
     pub const MAX_SIDE: usize = 32;
@@ -104,7 +104,8 @@ pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Resu
     Ok(())
 }
 
-/// Number of elements in `nnz` blocks `stride` apart. Kernels take the stride as a 32-bit argument.
+/// Number of elements in `nnz` blocks whose starts are `stride` elements apart. Kernels take the
+/// stride as a 32-bit argument.
 pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
     let limit = u64::from(u32::MAX);
     if stride as u64 > limit {
@@ -117,7 +118,7 @@ pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
     })
 }
 
-/// Number of elements from one block to the next if each starts at a multiple of `bytes`.
+/// Number of elements from one block to the next if each block starts at a multiple of `bytes`.
 pub(crate) fn aligned_stride(element: ElementType, shape: BlockShape, bytes: usize) -> Result<usize> {
     match bytes {
         16 | 32 | 64 => Ok((shape.area() * element.bytes()).next_multiple_of(bytes) / element.bytes()),

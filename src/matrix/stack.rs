@@ -1,4 +1,4 @@
-//! Joins matrices side by side or one below the other.
+//! Joins matrices: side by side, or one below the other.
 use super::{AnyMatrix, AnyView, HostMatrix, Pattern, check_sides};
 use crate::{
     Element, Error, Result,
@@ -23,7 +23,7 @@ use crate::{
 /// # Errors
 /// [`Error::Argument`] if there is no matrix, or if matrices differ in rows, in block shape or, for
 /// [`AnyMatrix`], in type; [`Error::Memory`] if the result does not fit the host;
-/// [`Error::TooLarge`] and [`Error::Pattern`] if it has too many columns.
+/// [`Error::TooLarge`] if the result has too many scalar columns.
 pub fn hstack<M: HostMatrix>(matrices: &[&M]) -> Result<M> {
     M::from_any(stack(&views(matrices), true)?)
 }
@@ -44,7 +44,7 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     let Some(&first) = matrices.first() else {
         return Err(Error::Argument("there is no matrix to stack".into()));
     };
-    // The arrays of a matrix by rows are the columns of its transpose.
+    // The arrays of a row-major matrix are the compressed columns of its transpose.
     let along = beside != first.kind.is_row_major();
     let across = |one: &AnyView<'_>| if along { one.pattern.nrows() } else { one.pattern.ncols() };
     for one in matrices {
@@ -63,7 +63,8 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
         true => (first.pattern.nrows(), sum(|one| one.pattern.ncols())),
         false => (sum(|one| one.pattern.nrows()), first.pattern.ncols()),
     };
-    // All checks of sizes are made here: from here on, row indices have 32 bits.
+    // All checks of sizes are made here, because the code below assumes that row indices fit 32
+    // bits.
     check_sides(rows, columns, first.shape)?;
     let entries = match along {
         true => along_columns(matrices),
@@ -74,12 +75,13 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     Ok(AnyMatrix::of_arrays(first.kind, pattern, first.shape, first.shape.area(), values))
 }
 
-/// The entries of the result. Their values are copied later.
+/// The entries of the result, whose values are copied later.
 #[derive(Default)]
 struct Entries {
     col_ptr: Vec<u64>,
     row_idx: Vec<u32>,
-    /// Ranges of entries that are copied one after another. Each has the index of its matrix.
+    /// Ranges of entries that are copied one after another. Each range comes with the index of its
+    /// matrix.
     from: Vec<(usize, std::ops::Range<usize>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Round trips of conversions, and errors of constructors.
+//! Tests round trips of conversions, and errors of constructors.
 use super::*;
 use crate::{Error, Result, error::PatternError};
 use nalgebra::DMatrix;
@@ -37,7 +37,8 @@ proptest! {
 
 #[test]
 fn triplets_in_any_order_are_summed_in_the_order_given() -> Result<()> {
-    // 1e16 + 1 + 1 is 1e16 if added one by one, but 1e16 + 2 in another order.
+    // The sum 1e16 + 1 + 1 is 1e16 if the terms are added in this order, and 1e16 + 2 in another
+    // order.
     let a = Csc::from_triplets(3, 3, [(2, 2, 5.0), (1, 0, 1e16), (0, 0, 7.0), (1, 0, 1.0), (1, 0, 1.0)])?;
     assert_eq!((a.pattern().col_ptr(), a.pattern().row_idx()), (&[0, 2, 2, 3][..], &[0, 1, 2][..]));
     assert_eq!(a.values(), [7.0, 1e16, 5.0]);
@@ -71,7 +72,7 @@ fn broken_patterns_are_named_by_column_and_entry() {
         PatternError::RowOrder { column: 1, entry: 2, previous: 1, row: 1 }
     );
     assert_eq!(refused(0, 1, &[0, 1], &[0]), PatternError::RowOutOfRange { column: 0, entry: 0, row: 0, nrows: 0 });
-    // The dimension is one more than the largest whose offsets can be counted in 32 bits.
+    // The dimension is too large by one: its number of offsets does not fit 32 bits.
     let (dimension, limit) = (u32::MAX as usize, u64::from(u32::MAX) - 1);
     let too_many = |what| PatternError::TooManyLines { what, dimension, limit };
     assert_eq!(

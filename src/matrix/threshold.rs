@@ -1,4 +1,4 @@
-//! Drops small entries on the host. Devices use the same rule.
+//! Drops small entries on the host, by the rule that devices use, too.
 use super::{AnyMatrix, AnyView, Matrix, Pattern, moves::gather};
 use crate::{
     Error, Field, Result,
@@ -9,9 +9,9 @@ use crate::{
 ///
 /// The size of an entry is the largest magnitude of its elements, which is exact in every element
 /// type and on every device. An entry is dropped if all its elements are below the limit. The
-/// Frobenius norm of a dropped r x c block is then below √(r·c) times the limit. Entries equal to
-/// the limit are kept, and so are entries with a NaN. Numbers are rounded to the element's
-/// arithmetic type.
+/// Frobenius norm of a dropped block of r rows and c columns is below √(r·c) times the limit.
+/// Entries equal to the limit are kept, and so are entries with a NaN. Limits are rounded to the
+/// element's arithmetic type.
 ///
 /// ```
 /// use blockmul::matrix::{Threshold, drop_below};
@@ -32,15 +32,15 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// Sets the limit to `tolerance`, which must not be negative. 0 drops nothing; the smallest
-    /// positive number only drops zeros.
+    /// Sets the limit to `tolerance`, which must not be negative. A limit of 0 drops nothing; the
+    /// smallest positive number as the limit drops only zeros.
     pub fn absolute(tolerance: f64) -> Self {
         Self { tolerance, relative: false, diagonal: false }
     }
 
-    /// Sets the limit to `tolerance` times the largest magnitude in the entry's column of entries
-    /// (blocks), or in its row for row-major matrices. NaN is ignored. If the largest magnitude is
-    /// infinite, nothing is dropped.
+    /// Sets the limit to `tolerance` times the largest magnitude in the column of entries (blocks)
+    /// that contains the entry, or in the row for row-major matrices. A NaN is ignored. If the
+    /// largest magnitude is infinite, nothing in that column is dropped.
     pub fn relative(tolerance: f64) -> Self {
         Self { relative: true, ..Self::absolute(tolerance) }
     }
@@ -67,7 +67,7 @@ impl Threshold {
 }
 
 impl From<f64> for Threshold {
-    /// Makes an absolute threshold of a number.
+    /// Converts a number to an absolute threshold with this limit.
     fn from(tolerance: f64) -> Self {
         Self::absolute(tolerance)
     }
@@ -130,7 +130,7 @@ pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
 /// are exact in `f64`. Limits are rounded to the arithmetic type of the elements.
 pub(crate) fn kept_entries(view: AnyView<'_>, threshold: Threshold) -> Vec<usize> {
     let rounded = |x: f64| if view.element() == ElementType::F64 { x } else { f64::from(x as f32) };
-    // The larger magnitude, or NaN if either is NaN.
+    // The larger of two magnitudes, or NaN if one of them is NaN.
     let larger = |x: f64, y: f64| if x >= y || x.is_nan() { x } else { y };
     let area = view.shape.area();
     let size = |entry: usize| (0..area).map(|i| view.number(entry, i).abs()).fold(0.0, larger);

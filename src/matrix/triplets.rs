@@ -11,9 +11,9 @@ use crate::{
 pub(super) struct Places {
     nrows: usize,
     ncols: usize,
-    /// Whether the arrays are made by rows.
+    /// Whether the triplets are compressed into rows instead of columns.
     by_rows: bool,
-    /// Column, row and index of each triplet; or row, column and index if by rows.
+    /// Column, row and index of each triplet; or row, column and index if `by_rows` is true.
     places: Vec<(u32, u32, usize)>,
 }
 
@@ -48,8 +48,8 @@ impl Places {
     }
 
     /// Compresses the entries at these places, with `area` elements each, into columns (columns of
-    /// the transpose if by rows). Entries with the same row and column are added in the given
-    /// order.
+    /// the transpose if `by_rows` is true). Entries with the same row and column are added in the
+    /// given order.
     pub fn compress(mut self, area: usize, elements: AnyValues) -> Result<(Pattern, AnyValues)> {
         self.places.sort_unstable(); // the index is the last key, so duplicates keep their order
         let Self { nrows, ncols, by_rows, places } = self;

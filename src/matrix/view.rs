@@ -41,7 +41,7 @@ impl MatrixKind {
         }
     }
 
-    /// Whether the arrays are those of the transpose; see [`Matrix::ROW_MAJOR`].
+    /// Whether the arrays are the arrays of the transpose; see [`Matrix::ROW_MAJOR`].
     pub const fn is_row_major(self) -> bool {
         matches!(self, Self::Csr | Self::Bsr)
     }
@@ -51,7 +51,7 @@ impl MatrixKind {
         matches!(self, Self::Cbc | Self::Bsr)
     }
 
-    /// The format whose arrays are those of the transpose.
+    /// The format of the transpose over the same arrays.
     pub const fn transposed(self) -> Self {
         match self {
             Self::Csc => Self::Csr,
@@ -74,7 +74,7 @@ impl MatrixKind {
     }
 
     /// Turns numbers for the rows and columns of the arrays into numbers for the rows and columns
-    /// of the matrix: swaps them if the matrix is row-major.
+    /// of the matrix. If the matrix is row-major, the numbers are swapped.
     pub(crate) fn oriented<N>(self, rows: N, cols: N) -> (N, N) {
         if self.is_row_major() { (cols, rows) } else { (rows, cols) }
     }
@@ -95,7 +95,8 @@ impl MatrixKind {
 pub struct AnyView<'a> {
     pub(crate) kind: MatrixKind,
     pub(crate) pattern: &'a Pattern,
-    /// The shape of the blocks in the arrays. For a row-major matrix it is the transposed shape.
+    /// The shape of the blocks in the arrays. In a row-major matrix this is the shape of the
+    /// transposed blocks.
     pub(crate) shape: BlockShape,
     pub(crate) stride: usize,
     pub(crate) values: AnySlice<'a>,
@@ -155,7 +156,7 @@ impl<'a> AnyView<'a> {
         Self { kind: self.kind.transposed(), ..self }
     }
 
-    /// The arrays with elements of type `T`; `None` if the elements have another type.
+    /// The arrays with elements of type `T`, or `None` if the elements have another type.
     pub(crate) fn cbc<T: Element>(self) -> Option<CbcView<'a, T>> {
         let Self { pattern, shape, stride, .. } = self;
         Some(CbcView { pattern, shape, stride, values: T::of_any_slice(self.values)? })

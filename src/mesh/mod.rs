@@ -70,8 +70,9 @@ impl Mesh {
         &self.triangles
     }
 
-    /// The graph of the vertices. Each edge of a triangle is an entry in both directions, whose
-    /// value is the length of the edge. An edge from a vertex to itself is left out.
+    /// The graph of the vertices. Each edge of a triangle becomes two entries, one for each
+    /// direction, whose value is the length of the edge. An edge from a vertex to itself is left
+    /// out.
     ///
     /// # Errors
     /// [`Error::LongEdge`] if the square of the length of an edge exceeds the largest number;

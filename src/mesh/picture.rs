@@ -33,8 +33,8 @@ const MARGIN: f64 = 0.03;
 /// Brightness of a surface that faces away from the light.
 const AMBIENT: f64 = 0.35;
 
-/// The colour of a patch. Neighbouring numbers have hues that are far apart. Vertices that belong
-/// to no patch are grey.
+/// The colour of a patch. Patches with neighbouring numbers have hues that are far apart. Vertices
+/// that belong to no patch are grey.
 pub fn patch_colour(label: u32) -> Colour {
     if label == u32::MAX {
         return [150; 3];
@@ -42,8 +42,8 @@ pub fn patch_colour(label: u32) -> Colour {
     let turns = f64::from(label) * 0.618_033_988_749_895;
     let (saturation, value) = (0.45 + 0.15 * f64::from(label % 3), 0.95 - 0.12 * f64::from(label % 4 / 2));
     let hue = 6.0 * (turns - turns.floor());
-    // The peaks of red, green and blue are a third of the circle apart. Each rises and falls
-    // linearly.
+    // The peaks of red, green and blue are a third of the circle of hues apart. Each of the three
+    // colours rises and falls linearly.
     [0.0, 4.0, 2.0].map(|shift| {
         let at = (hue + shift) % 6.0;
         let part = (at - 3.0).abs().clamp(1.0, 2.0) - 1.0;
@@ -51,7 +51,7 @@ pub fn patch_colour(label: u32) -> Colour {
     })
 }
 
-/// The samples that were drawn, and the distance of each from the viewer.
+/// The samples that were drawn, and the distance of each sample from the viewer.
 struct Canvas {
     width: usize,
     height: usize,
@@ -112,7 +112,7 @@ impl Mesh {
         for triangle in self.triangles() {
             let [a, b, c] = triangle.map(|corner| Vector3::from(self.points()[corner as usize]));
             let normal = (b - a).cross(&(c - a));
-            // In different files triangles are oriented differently, so both sides are lit.
+            // Files differ in the orientation of triangles, so both sides of a triangle are lit.
             let lit = normal.try_normalize(0.0).map_or(0.0, |normal| {
                 let sign = if normal.dot(&viewer) < 0.0 { -1.0 } else { 1.0 };
                 (sign * normal.dot(&light)).max(0.0)

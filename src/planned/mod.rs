@@ -12,11 +12,13 @@ use crate::{
 ///
 /// A nonlinear least-squares solver repeats the same operations on the same patterns in every
 /// iteration. A plan keeps everything that depends on the patterns only, so an execution only
-/// computes values. It allocates no device memory, reads nothing back, and returns when it is
-/// enqueued. The results have the same bits as those of the operation without a plan.
+/// computes values. An execution allocates no device memory, reads nothing back, and returns when
+/// it is enqueued. The results have the same bits as the results of the same operation without a
+/// plan.
 ///
-/// If a matrix was not made on the plan's own pattern, its pattern is compared by a fingerprint.
-/// The fingerprint is computed once for each pattern, with one small read-back.
+/// If a matrix was not made on the plan's own pattern, its pattern is compared with that of the
+/// plan by a fingerprint. The fingerprint is computed once for each pattern, with one small
+/// read-back.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -55,8 +57,9 @@ pub trait Planned {
     #[doc(hidden)]
     fn enqueue(&self, on: On<'_>, inputs: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()>;
 
-    /// Computes C = alpha·(…) + beta·C, or C = (…) if `into` is `&mut c`. Returns when the
-    /// execution is enqueued. A download waits for the execution.
+    /// Computes the plan's result R: C = R if `into` is `&mut c`, or C = alpha·R + beta·C if `into`
+    /// has factors. The function returns when the execution is enqueued. A download of C waits for
+    /// the execution.
     ///
     /// # Errors
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block
@@ -130,7 +133,7 @@ pub struct Cost {
     /// to a sum, and 1 for each multiplication by a weight.
     pub flops: u64,
     /// Number of bytes of device memory that the plan holds, including the pattern of its output.
-    /// The patterns of its inputs belong to the matrices and are not counted.
+    /// The patterns of the inputs belong to the matrices and are not counted.
     pub device_bytes: u64,
 }
 
@@ -169,8 +172,8 @@ impl<'a, C> Accum<'a, C> {
         Self { c, alpha: 1.0, beta: 0.0, after: Vec::new() }
     }
 
-    /// Multiplies each sum by `alpha` once the sum is complete. The number is rounded to the
-    /// element's arithmetic type.
+    /// Multiplies each sum by `alpha` once the sum is complete. `alpha` is rounded to the element's
+    /// arithmetic type.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = alpha;
         self
@@ -184,8 +187,8 @@ impl<'a, C> Accum<'a, C> {
     }
 
     /// Makes the execution begin after these markers, which belong to queues of other devices or to
-    /// events of the application. Markers of the plan's own device cost nothing, because its queue
-    /// runs in order.
+    /// events of the application. Markers of the plan's own device cost nothing, because the queue
+    /// of that device runs in order.
     pub fn after<'m>(mut self, markers: impl IntoIterator<Item = &'m Marker>) -> Self {
         self.after.extend(markers.into_iter().cloned());
         self
@@ -193,7 +196,8 @@ impl<'a, C> Accum<'a, C> {
 }
 
 impl<'a, M: HostMatrix> Accum<'a, DeviceMatrix<M>> {
-    /// Replaces C by its arrays without element type. Alpha, beta and events stay.
+    /// Replaces C by its arrays, whose element type is known at run time only. Alpha, beta and
+    /// events stay.
     pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }

@@ -1,4 +1,4 @@
-//! Checks that all plans make.
+//! Checks of operands that all plans make.
 use super::Accum;
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Result,
@@ -27,7 +27,8 @@ pub(crate) fn check_patterns<'a, M: HostMatrix>(
     device.require(of.element)
 }
 
-/// Refuses matrices, each given with its name, whose element type or order differs from the plan's.
+/// Refuses matrices, each given with its name, whose element type or order (by rows or by columns)
+/// differs from that of the plan.
 pub(crate) fn check_types<const N: usize, M: HostMatrix>(
     of: MatrixType<M>,
     matrices: [(&str, &DeviceMatrix<M>); N],

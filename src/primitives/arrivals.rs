@@ -1,12 +1,13 @@
 //! Sorts the entries of compressed columns by row, on GPUs. Each entry takes the next place of its
-//! row from a counter; then each row sorts its entries. Kernels: `cl/primitives/arrivals.cl`.
+//! row from a counter. Then the entries of each row are sorted. Kernels:
+//! `cl/primitives/arrivals.cl`.
 //!
 //! Entries are read twice and written twice, whatever the number of rows, while a radix sort takes
 //! a pass for every few bits of that number. Entries arrive in any order, but they are then sorted
 //! by their numbers, so the result is that of a stable sort.
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     primitives::{
         RadixNumbers,
         scan::{Scan, ScanTuning},
@@ -15,17 +16,15 @@ use crate::{
 };
 
 kernel! {
-    struct CountArrivals = "count_arrivals" in "primitives/arrivals.cl" {
+    in "primitives/arrivals.cl":
+    struct CountArrivals = "count_arrivals" {
         row_idx: In<u32>,
         count: InOut<u32>,
         place: Out<u32>,
         found: InOut<u32>,
         n: u32,
     }
-}
-
-kernel! {
-    struct PlaceArrivals = "place_arrivals" in "primitives/arrivals.cl" {
+    struct PlaceArrivals = "place_arrivals" {
         row_idx: In<u32>,
         place: In<u32>,
         row_ptr: In<u32>,
@@ -34,10 +33,7 @@ kernel! {
         n: u32,
         ncols: u32,
     }
-}
-
-kernel! {
-    struct OrderRows = "order_rows" in "primitives/arrivals.cl" {
+    struct OrderRows = "order_rows" {
         row_ptr: In<u32>,
         pair: In<u64>,
         column: Out<u32>,
@@ -46,10 +42,7 @@ kernel! {
         longer: Out<u32>,
         rows: u32,
     }
-}
-
-kernel! {
-    struct OrderLong = "order_long" in "primitives/arrivals.cl" {
+    struct OrderLong = "order_long" {
         row_ptr: In<u32>,
         pair: In<u64>,
         column: Out<u32>,
@@ -76,16 +69,17 @@ pub(crate) struct ArrivalTuning {
 /// Entries that each work-item counts or places.
 const ITEMS: usize = 8;
 
-/// Most entries of an average row. If rows are longer, many items would wait for the same counters.
+/// Most entries of an average row. If an average row had more than `AVERAGE` entries, many items
+/// would wait for the same counters.
 const AVERAGE: usize = 128;
 
 impl ArrivalTuning {
-    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses a radix sort
-    /// instead.
+    /// Parameters for `rows` rows and `entries` entries, or `None` if the device sorts the entries
+    /// by a radix sort.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (average, numbers) = (entries / rows.max(1), device.info().numbers::<RadixNumbers>());
-        // If rows are short, few lanes share a row, so that all lanes are busy. Otherwise many
-        // lanes do, so that the rows of a group fit its local memory.
+        // If rows are short, few lanes share a row, so that all lanes are busy. If rows are long,
+        // many lanes share a row, so that the rows of a group fit its local memory.
         let lanes = if average <= 8 { 8 } else { 32 };
         let group_size = numbers.radix_group;
         let counts = group_size >= 32 && average <= AVERAGE;
@@ -114,15 +108,21 @@ pub(crate) struct Arrived {
 /// The result of counting the entries of rows.
 pub(crate) enum Counted {
     Ordered(Box<Arrived>),
-    /// A row is too long to be sorted here; the longest has this many entries.
+    /// A row is too long to be sorted by arrivals. The number is the length of the longest row.
     TooLong(usize),
 }
 
+kernels! {
+    struct Kernels {
+        new count: CountArrivals,
+        new place: PlaceArrivals,
+        new order: OrderRows,
+        rare order_long: OrderLong,
+    }
+}
+
 pub(crate) struct Arrivals {
-    count: Kernel<CountArrivals<'static>>,
-    place: Kernel<PlaceArrivals<'static>>,
-    order: Kernel<OrderRows<'static>>,
-    order_long: Kernel<OrderLong<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     tuning: ArrivalTuning,
     compute_units: usize,
@@ -132,10 +132,7 @@ impl Arrivals {
     pub fn new(device: &Device, tuning: ArrivalTuning) -> Result<Self> {
         let options = tuning.options();
         Ok(Self {
-            count: Kernel::new(device, &options)?,
-            place: Kernel::new(device, &options)?,
-            order: Kernel::new(device, &options)?,
-            order_long: Kernel::rare(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
             tuning,
             compute_units: device.info().compute_units as usize,
@@ -152,7 +149,7 @@ impl Arrivals {
         work.fill_zero(&mut found)?;
         let grid = Grid::groups(n.div_ceil(tuning.group_size * tuning.items), tuning.group_size);
         let args = CountArrivals { row_idx, count: &mut row_ptr, place: &mut place, found: &mut found, n: n as u32 };
-        self.count.launch(work, grid, args)?;
+        self.kernels.count.launch(work, grid, args)?;
         let longest = found.download(work)?[0] as usize;
         if longest > tuning.longest {
             return Ok(Counted::TooLong(longest));
@@ -162,7 +159,7 @@ impl Arrivals {
         let (ncols, n_32) = (*ncols as u32, n as u32);
         let args =
             PlaceArrivals { row_idx, place: &place, row_ptr: &row_ptr, col_ptr, pair: &mut pair, n: n_32, ncols };
-        self.place.launch(work, grid, args)?;
+        self.kernels.place.launch(work, grid, args)?;
         let most_longer = if longest > tuning.held { n / tuning.held } else { 0 };
         let mut longer = work.buffer(most_longer)?;
         let args = OrderRows {
@@ -174,12 +171,12 @@ impl Arrivals {
             longer: &mut longer,
             rows: *rows as u32,
         };
-        self.order.launch(work, Grid::items(rows * tuning.lanes, tuning.group_size), args)?;
+        self.kernels.order.launch(work, Grid::items(rows * tuning.lanes, tuning.group_size), args)?;
         if most_longer > 0 {
             let grid = Grid::groups(most_longer.min(4 * self.compute_units), tuning.group_size);
             let (row_ptr, pair, found, longer) = (&row_ptr, &pair, &found, &longer);
             let args = OrderLong { row_ptr, pair, column: &mut column, order: &mut order, found, longer };
-            self.order_long.launch(work, grid, args)?;
+            self.kernels.order_long.launch(work, grid, args)?;
         }
         Ok(Counted::Ordered(Box::new(Arrived { row_ptr, column, order, longest })))
     }

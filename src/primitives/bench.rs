@@ -1,7 +1,7 @@
 //! The primitives on plain arrays, run in timed rounds for `lab bench`.
 //!
-//! This module is public only for the laboratory, which is another crate. It is not part of the
-//! interface.
+//! This module is public only for the laboratory, which is another crate. The module is not part of
+//! the interface.
 use super::{
     Operator, Scanner, Segments,
     scan::{Scan, ScanTuning},
@@ -114,8 +114,8 @@ pub fn transpose(device: &Device, pattern: &Pattern, rounds: usize) -> Result<Ti
     Ok(((found.pattern.download(&work)?, found.source.download(&work)?), times))
 }
 
-/// Returns the result of the first round, and the times of the others. The time of `fresh` does not
-/// count.
+/// Returns the result of the first round, and the times of the other rounds. The time of `fresh`
+/// does not count.
 fn timed<I, O>(
     device: &Device,
     rounds: usize,

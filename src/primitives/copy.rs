@@ -10,12 +10,13 @@ kernel! {
     struct CopyPairs = "copy" in "primitives/copy.cl" { from: In<u64>, to: Out<u64>, n: u32 }
 }
 
-/// Bytes of a copy, on GPUs and on CPUs. This is far more than caches hold, and the launch takes no
-/// noticeable part of the time.
+/// Bytes of a copy, on GPUs and on CPUs. The copied bytes are far larger than caches, and the
+/// launch takes no noticeable part of the time.
 const BYTES: [u64; 2] = [1 << 30, 256 << 20];
-/// Most copies that are timed after a first one that touches the memory. Their median counts.
+/// Most copies that are timed after a first one that touches the memory. The median of the times
+/// counts.
 const ROUNDS: usize = 5;
-/// If this many seconds have passed and one copy is timed, no further copy begins.
+/// If `ENOUGH` seconds have passed and one copy is timed, no further copy begins.
 const ENOUGH: f64 = 0.2;
 
 impl Device {
@@ -45,7 +46,7 @@ fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     let by_kernel =
         median(device, || kernel.launch(&work, grid, CopyPairs { from: &from, to: &mut to, n: (words / 2) as u32 }))?;
     let by_driver = median(device, || work.copy(&from, 0, &mut to, 0, words))?;
-    // Buffers of this size must not stay in the pool.
+    // The two large buffers must not stay in the pool.
     drop((from, to));
     device.trim();
     Ok(2.0 * 8.0 * words as f64 / by_kernel.min(by_driver))

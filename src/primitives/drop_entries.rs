@@ -1,6 +1,6 @@
-//! Removes small entries (blocks) of a matrix on the device. The others keep their order. The steps
-//! are flags, a scan, one copy, and one small read of the number of entries that stay. Kernels:
-//! `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
+//! Removes small entries (blocks) of a matrix on the device. The other entries keep their order.
+//! The steps are flags, a scan, one copy, and one small read of the number of entries that stay.
+//! Kernels: `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
 //! [`crate::matrix::drop_below`] is the model.
 use super::scan::{Scan, ScanTuning};
 mod numbers;
@@ -9,7 +9,7 @@ pub(crate) use numbers::DropNumbers;
 
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Field, Matrix, Result, Threshold,
-    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel, pool_bytes},
+    device::{Buffer, Device, Elem, Grid, In, InOut, Options, Out, Scalar, Sum, Work, kernel, kernels, pool_bytes},
     element::ElementType,
     matrix::{AnyMatrix, check_droppable},
     resident::{DeviceCbc, PatternArrays},
@@ -17,17 +17,9 @@ use crate::{
 };
 
 kernel! {
-    struct EntrySizes = "entry_sizes" in "primitives/drop_entries.cl" {
-        values: In<Elem>,
-        size: Out<Sum>,
-        nnz: u32,
-        area: u32,
-        stride: u32,
-    }
-}
-
-kernel! {
-    struct ColumnNorms = "column_norms" in "primitives/drop_entries.cl" {
+    in "primitives/drop_entries.cl":
+    struct EntrySizes = "entry_sizes" { values: In<Elem>, size: Out<Sum>, nnz: u32, area: u32, stride: u32 }
+    struct ColumnNorms = "column_norms" {
         size: In<Sum>,
         col_ptr: In<u32>,
         norm: InOut<u32>,
@@ -35,10 +27,7 @@ kernel! {
         ncols: u32,
         lower: u32,
     }
-}
-
-kernel! {
-    struct KeepEntries = "keep_entries" in "primitives/drop_entries.cl" {
+    struct KeepEntries = "keep_entries" {
         size: In<Sum>,
         row_idx: In<u32>,
         col_ptr: In<u32>,
@@ -51,10 +40,7 @@ kernel! {
         diagonal: u32,
         tolerance: Scalar<Sum>,
     }
-}
-
-kernel! {
-    struct MoveEntries = "move_entries" in "primitives/drop_entries.cl" {
+    struct MoveEntries = "move_entries" {
         values: In<Elem>,
         row_idx: In<u32>,
         place: In<u32>,
@@ -63,26 +49,24 @@ kernel! {
         nnz: u32,
         stride: u32,
     }
+    struct MoveColumns = "move_columns" { col_ptr: In<u32>, place: In<u32>, kept_col_ptr: Out<u32>, ncols: u32 }
 }
 
-kernel! {
-    struct MoveColumns = "move_columns" in "primitives/drop_entries.cl" {
-        col_ptr: In<u32>,
-        place: In<u32>,
-        kept_col_ptr: Out<u32>,
-        ncols: u32,
+kernels! {
+    struct Kernels {
+        new sizes: EntrySizes,
+        new norms: ColumnNorms,
+        new keep: KeepEntries,
+        new entries: MoveEntries,
+        new columns: MoveColumns,
     }
 }
 
 /// The kernels that remove small entries. Magnitudes are defined for real numbers, so functions
-/// that take a threshold require a [`Field`]. A product does not require it, because its threshold
-/// is an option.
+/// that take a threshold require a [`Field`]. A product does not require a [`Field`], because its
+/// threshold is an option.
 pub(crate) struct DropEntries {
-    sizes: Kernel<EntrySizes<'static>>,
-    norms: Kernel<ColumnNorms<'static>>,
-    keep: Kernel<KeepEntries<'static>>,
-    entries: Kernel<MoveEntries<'static>>,
-    columns: Kernel<MoveColumns<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     threshold: Threshold,
     element: ElementType,
@@ -114,7 +98,7 @@ impl DropMemory {
     }
 
     /// The most bytes allocated at once for `nnz` entries in `columns` columns, rounded up to size
-    /// classes. This much is allocated if all entries stay.
+    /// classes. All these bytes are allocated if all entries stay.
     pub fn peak(&self, nnz: u64, columns: u64) -> u64 {
         let places = pool_bytes(4 * (nnz + 1));
         let norms = pool_bytes(if self.relative { 8 * columns } else { 0 });
@@ -124,8 +108,8 @@ impl DropMemory {
     }
 }
 
-/// If a scan of the entries to drop has at most this many tiles, each tile adds up the sums of the
-/// tiles before it.
+/// If a scan of the entries to drop has at most `DIRECT_TILES` tiles, each tile adds up the sums of
+/// the tiles before it.
 const DIRECT_TILES: usize = 64;
 
 pub(crate) fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {
@@ -154,11 +138,7 @@ impl DropEntries {
             .define("LANES", lanes)
             .define("WIDE", u8::from(element == ElementType::F64));
         Ok(Self {
-            sizes: Kernel::new(device, &options)?,
-            norms: Kernel::new(device, &options)?,
-            keep: Kernel::new(device, &options)?,
-            entries: Kernel::new(device, &options)?,
-            columns: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             scan: Scan::new(device, scan_tuning(device.info(), group_size))?,
             threshold,
             element,
@@ -167,7 +147,7 @@ impl DropEntries {
         })
     }
 
-    /// The entries of `matrix` that stay; `None` if all stay. `matrix` holds the columns of a
+    /// The entries of `matrix` that stay, or `None` if all stay. `matrix` holds the columns of a
     /// larger matrix from `first_col` on.
     pub fn run(&self, work: &Work, matrix: &DeviceCbc, first_col: usize) -> Result<Option<DeviceCbc>> {
         work.stage("drop");
@@ -189,10 +169,10 @@ impl DropEntries {
             nnz: nnz as u32,
             stride: matrix.stride as u32,
         };
-        self.entries.launch(work, Grid::items(nnz * self.lanes, self.group_size), args)?;
+        self.kernels.entries.launch(work, Grid::items(nnz * self.lanes, self.group_size), args)?;
         let (col_ptr, ncols) = (&matrix.col_ptr, cols as u32);
         let args = MoveColumns { col_ptr, place: &place, kept_col_ptr: &mut kept_col_ptr, ncols };
-        self.columns.launch(work, Grid::items(cols + 1, self.group_size), args)?;
+        self.kernels.columns.launch(work, Grid::items(cols + 1, self.group_size), args)?;
         let pattern = PatternArrays::new(&matrix.device, matrix.nrows, cols, kept_col_ptr, kept_row_idx);
         Ok(Some(DeviceCbc { pattern, shape: matrix.shape, stride: matrix.stride, values: kept_values }))
     }
@@ -206,14 +186,14 @@ impl DropEntries {
         let mut size = work.buffer_of(arithmetic.word(), entries)?;
         let (area, stride) = (matrix.shape.area() as u32, matrix.stride as u32);
         let args = EntrySizes { values: &matrix.values, size: &mut size, nnz, area, stride };
-        self.sizes.launch(work, Grid::items(entries * self.lanes, self.group_size), args)?;
+        self.kernels.sizes.launch(work, Grid::items(entries * self.lanes, self.group_size), args)?;
         let mut norm = work.buffer(if threshold.relative { 2 * matrix.ncols } else { 0 })?;
         if threshold.relative {
             work.fill_zero(&mut norm)?;
             for lower in 0..(arithmetic.bytes() / 4) as u32 {
                 let col_ptr = &pattern.col_ptr;
                 let args = ColumnNorms { size: &size, col_ptr, norm: &mut norm, nnz, ncols, lower };
-                self.norms.launch(work, Grid::items(entries, self.group_size), args)?;
+                self.kernels.norms.launch(work, Grid::items(entries, self.group_size), args)?;
             }
         }
         let mut place = work.buffer(entries + 1)?;
@@ -230,7 +210,7 @@ impl DropEntries {
             diagonal: u32::from(threshold.diagonal),
             tolerance: threshold.tolerance_of(self.element),
         };
-        self.keep.launch(work, Grid::items(entries + 1, self.group_size), args)?;
+        self.kernels.keep.launch(work, Grid::items(entries + 1, self.group_size), args)?;
         self.scan.run(work, &mut place)?;
         Ok(place)
     }

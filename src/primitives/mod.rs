@@ -1,10 +1,10 @@
 //! Scans and reductions of vectors on a device by any associative operator, whole or in segments.
 //!
-//! A [`Scanner`] is an [`Operator`] compiled for a device. It scans vectors as a whole or within
-//! [`Segments`], which offsets, head flags or row indices describe, and reduces segments to their
-//! totals. These are the primitives to which M. Garland, *Sparse Matrix Computations on Manycore
-//! GPU's* (2008), reduces sparse products and shortest paths; [`Scanner`] has the examples of its
-//! section 3.2.
+//! A [`Scanner`] is an [`Operator`] compiled for a device. A [`Scanner`] scans vectors as a whole
+//! or within [`Segments`], which offsets, head flags or row indices describe, and reduces segments
+//! to their totals. Scans and reductions are the primitives to which M. Garland, *Sparse Matrix
+//! Computations on Manycore GPU's* (2008), reduces sparse products and shortest paths; [`Scanner`]
+//! has the examples of its section 3.2.
 //!
 //! ```
 //! use blockmul::{Device, extra::primitives::{Operator, Scanner, Segments}};

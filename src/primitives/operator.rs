@@ -18,16 +18,16 @@ use crate::{
 /// | [`new`](Self::new) | any expression | any value |
 ///
 /// An expression is OpenCL C of type `T` (`double`, `float`, `uint` or `int`) in `x` and `y`, where
-/// x stands to the left of y. The operator must be associative. It need not be commutative, because
-/// elements are never swapped. Results have the same bits on every device if the expression gives
-/// the same bits on every device. This is true for sums, products and comparisons, but not for
-/// functions such as `exp` or for the bits of a NaN.
+/// x stands to the left of y. The operator must be associative. The operator need not be
+/// commutative, because elements are never swapped. Results have the same bits on every device if
+/// the expression gives the same bits on every device. Sums, products and comparisons give the same
+/// bits everywhere. Functions such as `exp` do not, and neither do the bits of a NaN.
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
 /// # fn main() -> blockmul::Result<()> {
 /// let device = Device::auto()?;
-/// // The last number that is not 0.
+/// // This operator finds the last number that is not 0.
 /// let last = Scanner::new(&device, &Operator::new("y != 0 ? y : x", 0u32)?)?;
 /// let mut a = device.upload_vector(&[0, 7, 0, 0, 5, 0])?;
 /// last.inclusive(&mut a)?;
@@ -48,8 +48,8 @@ pub struct Operator<T> {
 
 impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
     /// Makes an operator from an expression in OpenCL C. `empty` is the result for no elements: the
-    /// first element of an exclusive scan, and the total of an empty segment. It is not combined
-    /// with any element.
+    /// first element of an exclusive scan, and the total of an empty segment. `empty` is not
+    /// combined with any element.
     ///
     /// A sum of `int` that overflows is undefined in OpenCL C; [`Operator::sum`] wraps around.
     ///
@@ -71,7 +71,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
     /// The product.
     pub fn product() -> Self {
         let text = Text::of(T::TYPE, Semiring::PlusTimes).multiply;
-        Self { text, empty: T::one(), unsigned: Self::is_signed() }
+        Self { text, empty: T::one(), unsigned: T::TYPE.has_signed_sums() }
     }
 
     /// The smaller element.
@@ -101,12 +101,8 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
     }
 
     fn added(semiring: Semiring) -> Self {
-        let unsigned = semiring.adds() && Self::is_signed();
+        let unsigned = semiring.adds_unsigned(T::TYPE);
         Self { text: Text::of(T::TYPE, semiring).add.into(), empty: Algebra::<T>::of(semiring).empty, unsigned }
-    }
-
-    fn is_signed() -> bool {
-        T::TYPE == ElementType::I32
     }
 
     /// The macros of `cl/primitives/segmented_scan.cl`.
@@ -139,7 +135,7 @@ fn refused(text: &str, element: ElementType, error: Error) -> Error {
 }
 
 /// Checks that a text is one expression, because it becomes a macro in a program that other kernels
-/// share. The error is the reason.
+/// share. The error says why a text is refused.
 fn check(expression: &str) -> std::result::Result<(), String> {
     let of_expressions = |c: char| c.is_ascii_alphanumeric() || "_ +-*/%<>=!&|^~?:,.()".contains(c);
     if let Some(strange) = expression.chars().find(|&c| !of_expressions(c)) {

@@ -77,13 +77,15 @@ impl RadixTuning {
     fn digits(&self, keys: usize) -> impl Iterator<Item = [u32; 2]> + use<> {
         let bits = keys.max(1).next_power_of_two().ilog2() as usize;
         let passes = bits.div_ceil(self.digit_bits).max(1);
-        // If the bits cannot be divided equally, the first passes have one bit more.
+        // If the bits cannot be divided equally, the first passes have one bit more than the last
+        // passes.
         let first = move |pass: usize| (pass * bits).div_ceil(passes) as u32;
         (0..passes).map(move |pass| [first(pass), 1 << (first(pass + 1) - first(pass))])
     }
 }
 
-/// Most elements. Kernels add two positions in 32 bits without overflow.
+/// The largest number of elements that can be sorted at once. Kernels add two positions in 32 bits
+/// without overflow.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
 /// Refuses more than [`MAX_ELEMENTS`] elements.
@@ -96,18 +98,9 @@ fn refuse_more(n: usize) -> Result<()> {
 }
 
 kernel! {
-    struct CountDigits = "count_digits" in "ptx.cl", "primitives/radix_sort.cl" {
-        key: In<u32>,
-        counts: Out<u32>,
-        n: u32,
-        tile: u32,
-        shift: u32,
-        digits: u32,
-    }
-}
-
-kernel! {
-    struct DealDigits = "deal_digits" in "ptx.cl", "primitives/radix_sort.cl" {
+    in "ptx.cl", "primitives/radix_sort.cl":
+    struct CountDigits = "count_digits" { key: In<u32>, counts: Out<u32>, n: u32, tile: u32, shift: u32, digits: u32 }
+    struct DealDigits = "deal_digits" {
         key_in: In<u32>,
         order_in: In<u32>,
         column_in: In<u32>,
@@ -129,9 +122,9 @@ kernel! {
 #[derive(Clone, Copy)]
 pub(crate) struct Elements<'a> {
     pub key: &'a Buffer<u32>,
-    /// All keys are less than this. `u32::MAX` counts as the largest key.
+    /// All keys are less than `keys`. `u32::MAX` counts as the largest key.
     pub keys: usize,
-    /// The word that each element carries. If `None`, it carries its index.
+    /// The word that each element carries. If `None`, an element carries its index.
     pub order: Option<&'a Buffer<u32>>,
 }
 
@@ -186,8 +179,8 @@ impl RadixSort {
     }
 
     /// Starts to compile the kernels for a sort of `n` elements, if they are more than a tile. The
-    /// sort does so itself; this function is for kernels that are compiled together long before the
-    /// sort.
+    /// sort itself starts this if needed. `ask` is for kernels that are compiled together long
+    /// before the sort.
     pub fn ask(&self, device: &Device, n: usize) {
         if n > self.tuning.tile(n) {
             self.count.ask(device);
@@ -245,7 +238,7 @@ impl RadixSort {
             }
             let args = DealDigits {
                 key_in,
-                // If the kernel does not read this buffer, any buffer may be passed.
+                // If the kernel does not read `order_in`, any buffer may be passed.
                 order_in: order_in.unwrap_or(key_in),
                 column_in,
                 col_ptr: col_ptr.unwrap_or(key_in),
@@ -266,7 +259,7 @@ impl RadixSort {
         from.map_or_else(fresh, Ok)
     }
 
-    /// Finds where each of `keys` keys begins in sorted keys, as [`KeyStarts::run`].
+    /// Finds where each of `keys` keys begins in sorted keys, as [`KeyStarts::run`] does.
     pub fn starts(&self, work: &Work, key: &Buffer<u32>, keys: usize) -> Result<Buffer<u32>> {
         self.starts.run(work, key, keys)
     }

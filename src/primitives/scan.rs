@@ -1,9 +1,10 @@
-//! Scan: replaces each value by the sum of all before it, for any length, in place. Kernel:
+//! Scan: replaces each value by the sum of all values before it, for any length, in place. Kernel:
 //! `cl/primitives/scan.cl`.
 //!
 //! Values that fit one tile take one launch. Up to some million values take two launches: the first
 //! sums the tiles, the second scans them. In the second, each tile adds up the sums of the tiles
-//! before it. For more values, the tiles' sums are first scanned in the same way.
+//! before it. If there are more values than that, the tiles' sums are first scanned in the same
+//! way.
 mod numbers;
 
 pub(crate) use numbers::ScanNumbers;
@@ -20,8 +21,9 @@ pub(crate) struct ScanTuning {
     pub group_size: usize,
     /// Number of consecutive values of a work-item.
     pub items: usize,
-    /// If there are at most this many tiles, each tile adds up the sums of the tiles before it. The
-    /// number of these reads is quadratic in the number of tiles, but a launch or two are saved.
+    /// If there are at most `direct_tiles` tiles, each tile adds up the sums of the tiles before
+    /// it. The number of sums that are read is quadratic in the number of tiles, but a launch or
+    /// two are saved.
     pub direct_tiles: usize,
 }
 
@@ -47,16 +49,9 @@ impl ScanTuning {
 }
 
 kernel! {
-    struct Reduce<W: Word> = "scan_reduce" in "primitives/scan.cl" { data: In<W>, partials: Out<W>, n: u32 }
-}
-
-kernel! {
-    struct Tiles<W: Word> = "scan_tiles" in "primitives/scan.cl" {
-        data: InOut<W>,
-        partials: In<W>,
-        n: u32,
-        scanned: u32,
-    }
+    in "primitives/scan.cl":
+    struct Reduce<W: Word> = "scan_reduce" { data: In<W>, partials: Out<W>, n: u32 }
+    struct Tiles<W: Word> = "scan_tiles" { data: InOut<W>, partials: In<W>, n: u32, scanned: u32 }
 }
 
 pub(crate) struct Scan<W: Word> {
@@ -72,7 +67,7 @@ impl<W: Word> Scan<W> {
         Ok(scan)
     }
 
-    /// Does as [`Scan::new`] for scans that rarely have more than one tile. The kernel that adds up
+    /// Makes the kernels for scans that rarely have more than one tile. The kernel that adds up
     /// tiles is compiled when it is first launched.
     pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
         let options = Self::options(tuning);
@@ -106,7 +101,7 @@ impl<W: Word> Scan<W> {
         self.finish(work, data, count, partials)
     }
 
-    /// Does as [`Scan::run_first`] if the sum of each [`ScanTuning::tile`] is known already.
+    /// Scans the first `count` values, if the sum of each [`ScanTuning::tile`] is known already.
     pub fn finish(&self, work: &Work, data: &mut Buffer<W>, count: usize, mut partials: Buffer<W>) -> Result<()> {
         let scanned = partials.len() > self.tuning.direct_tiles;
         if scanned {
@@ -136,7 +131,8 @@ mod tests {
     /// around the square of a tile, and zero.
     const LENGTHS: [usize; 14] = [0, 1, 63, 64, 65, 255, 256, 257, 768, 769, 1000, 65_536, 65_537, 300_001];
     const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4, direct_tiles: 3 };
-    /// Numbers of values of an item. If it is even, the item moves two or four values at once.
+    /// Numbers of values of an item. If the number is even, an item moves two or four values at
+    /// once.
     const ITEMS: [usize; 3] = [4, 2, 3];
 
     #[test]

@@ -3,34 +3,22 @@
 //!
 //! A run's values are added left to right. A run longer than [`RUN_PIECE`] is cut every
 //! [`RUN_PIECE`] values, counted from its own start, and the sums of the pieces are added left to
-//! right. The order does not depend on work-groups or tiles, so the bits are equal on every device.
-//! The algebra defines how two values are added.
+//! right. The order of addition does not depend on work-groups or tiles, so sums have equal bits on
+//! every device. The algebra defines how two values are added.
 use crate::{
     Result, Semiring,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Sum, Work, kernel},
     element::{ElementType, Piece},
 };
 
-/// Values of a run that one work-item adds. It determines the order of addition, so it is equal on
-/// every device.
+/// Values of a run that one work-item adds. The number determines the order of addition, so it is
+/// equal on every device.
 pub(crate) const RUN_PIECE: usize = 1024;
 
 kernel! {
-    struct ReduceRuns = "reduce_runs" in "primitives/segmented_reduce.cl" {
-        run_end: In<u32>,
-        values: In<Sum>,
-        sums: Out<Elem>,
-        runs: u32,
-    }
-}
-
-kernel! {
-    struct ReduceLongRuns = "reduce_long_runs" in "primitives/segmented_reduce.cl" {
-        run_end: In<u32>,
-        piece: In<Piece>,
-        values: In<Sum>,
-        sums: Out<Elem>,
-    }
+    in "primitives/segmented_reduce.cl":
+    struct ReduceRuns = "reduce_runs" { run_end: In<u32>, values: In<Sum>, sums: Out<Elem>, runs: u32 }
+    struct ReduceLongRuns = "reduce_long_runs" { run_end: In<u32>, piece: In<Piece>, values: In<Sum>, sums: Out<Elem> }
 }
 
 pub(crate) struct SegmentedReduce {

@@ -4,9 +4,9 @@
 //! The order is that of products: elements are combined from left to right, in pieces of
 //! [`RUN_PIECE`] elements. A work-item combines a piece; on a GPU it finds the piece in local
 //! memory. If segments have several pieces, further launches compute the total of each piece, and
-//! then for each piece the total of the pieces before it. One item combines all these totals of a
-//! segment, as the order demands. Tiles are processed in waves: while that item works, others scan
-//! the wave before and total the wave after. The values of a wave are still cached when it is
+//! then for each piece the total of the pieces before it. One item combines all totals of a
+//! segment, as the order demands. Tiles are processed in waves: while that item works, other items
+//! scan the wave before and total the wave after. The values of a wave are still cached when it is
 //! scanned. [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the
 //! order.
 //!
@@ -53,11 +53,11 @@ use std::marker::PhantomData;
 ///
 /// The order of combination is the order of all sums of this crate, and depends on the segment
 /// alone. Elements are combined from left to right, but a segment of more than 1024 elements is cut
-/// every 1024 from its own start. First each piece is combined by itself. Then it is combined with
-/// the total of the pieces before it. So results have equal bits on every device, and equal the
-/// results of [`reference::scan`](crate::reference::scan) on each segment. For up to 1024 elements
-/// this is the plain serial loop. For example, the totals of products of A's values and x are A·x,
-/// to the bit:
+/// every 1024 from its own start. First each piece is combined by itself. Then each piece is
+/// combined with the total of the pieces before it. So the results of a scan have equal bits on
+/// every device, and equal the results of [`reference::scan`](crate::reference::scan) on each
+/// segment. Segments of up to 1024 elements have the order of the plain serial loop. For example,
+/// the totals of products of A's values and x are A·x, to the bit:
 ///
 /// ```
 /// use blockmul::{Csr, Device, extra::primitives::{Operator, Scanner, Segments}, reference};
@@ -81,8 +81,8 @@ use std::marker::PhantomData;
 /// # }
 /// ```
 ///
-/// An expression that is not associative is combined in this order, too, so its result is equal on
-/// every device.
+/// Elements are combined in the same order if the expression is not associative, so its result is
+/// equal on every device.
 pub struct Scanner<T: Element> {
     core: Core,
     element: PhantomData<fn() -> T>,
@@ -106,9 +106,9 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         Ok(Self { core, element: PhantomData })
     }
 
-    /// The inclusive scan of all elements, in place. Waits until their one segment is prepared, and
-    /// returns when the scan is enqueued. If many vectors have the same length, make [`Segments`]
-    /// once for all of them.
+    /// The inclusive scan of all elements, in place. Waits until the one segment of all elements is
+    /// prepared, and returns when the scan is enqueued. If many vectors have the same length, make
+    /// [`Segments`] once for all of them.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::DeviceMismatch`],

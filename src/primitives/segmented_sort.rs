@@ -2,11 +2,11 @@
 //! mix of segment lengths. Kernels: `cl/primitives/segmented_sort.cl`, for CPUs
 //! `cl/primitives/segmented_sort_serial.cl`.
 //!
-//! It is a merge sort (Polok 2015, "Sorting Stage"). Short segments are sorted in local memory,
-//! many by one work-group. Long segments are cut into chunks, counted from their own start. So no
-//! segment or chunk is divided between two work-groups of the first kernels. Sorted chunks are
-//! merged in passes of doubling width, and merge path balances every pass. Short segments take one
-//! launch. Long segments take one launch, and one more for each doubling.
+//! The sort is a merge sort (Polok 2015, "Sorting Stage"). Short segments are sorted in local
+//! memory, many by one work-group. Long segments are cut into chunks, counted from their own start.
+//! So no segment or chunk is divided between two work-groups of the first kernels. Sorted chunks
+//! are merged in passes of doubling width, and merge path balances every pass. Short segments take
+//! one launch. Long segments take one launch, and one more for each doubling.
 mod numbers;
 
 pub(crate) use numbers::{EXPANSION_LOCAL_BYTES, EXPANSION_SHORT_MAX, ITEMS, SortNumbers, WINDOW_ITEMS};
@@ -23,7 +23,7 @@ use numbers::{
 };
 
 impl SortNumbers {
-    /// Work-items of a work-group; `None` if one work-item sorts alone. That is so on CPUs, and on
+    /// Work-items of a work-group, or `None` if one work-item sorts alone, as on CPUs, and on
     /// devices with work-groups below 8 items.
     pub fn group_size(self) -> Option<usize> {
         (self.sort_group_size >= 8).then_some(self.sort_group_size)
@@ -42,7 +42,7 @@ pub(crate) struct SortTuning {
     /// Most elements of a segment that is sorted as a whole.
     pub short_max: usize,
     /// Elements of a chunk of a longer segment: twice `short_max`. Short segments that begin within
-    /// `short_max` positions have no more elements together.
+    /// `short_max` positions have together no more elements than a chunk.
     pub chunk: usize,
     /// Whether a work-group is one work-item that merges runs in cached memory: for CPUs.
     pub serial: bool,
@@ -98,7 +98,7 @@ pub(crate) struct SortSegments<'a> {
 }
 
 /// The arrays of rows and of payloads: in each pair the first is read and the second is written. A
-/// kernel may also overwrite the first.
+/// kernel may also overwrite the array that is read.
 struct SortArrays<'a> {
     rows: [&'a mut Buffer<u32>; 2],
     payloads: [&'a mut Buffer; 2],
@@ -123,25 +123,10 @@ arguments! {
 }
 
 kernel! {
-    struct SortTiles = "sort_tiles" in "primitives/segmented_sort.cl" {
-        segment_ptr: In<u32>,
-        arrays: InOutArrays,
-        segments: u32,
-        n: u32,
-    }
-}
-
-kernel! {
-    struct SortChunks = "sort_chunks" in "primitives/segmented_sort.cl" {
-        segment_ptr: In<u32>,
-        chunk_ptr: In<u32>,
-        arrays: InOutArrays,
-        segments: u32,
-    }
-}
-
-kernel! {
-    struct MergeChunks = "merge_chunks" in "primitives/segmented_sort.cl" {
+    in "primitives/segmented_sort.cl":
+    struct SortTiles = "sort_tiles" { segment_ptr: In<u32>, arrays: InOutArrays, segments: u32, n: u32 }
+    struct SortChunks = "sort_chunks" { segment_ptr: In<u32>, chunk_ptr: In<u32>, arrays: InOutArrays, segments: u32 }
+    struct MergeChunks = "merge_chunks" {
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         arrays: InOutArrays,

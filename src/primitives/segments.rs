@@ -1,10 +1,11 @@
-//! Segments of vectors, from offsets, flags or rows. They are cut into pieces on the device.
+//! Segments of vectors, from offsets, flags or rows. The segments are cut into pieces on the
+//! device.
 mod heads;
 mod numbers;
 mod pieces;
 
 pub(crate) use numbers::SegmentNumbers;
-pub(super) use pieces::{Cutter, Pieces, Step};
+pub(super) use pieces::{Cutter, Pieces, Step, Wave};
 
 use crate::{
     Device, DeviceInfo, DeviceVector, Error, Result,
@@ -29,10 +30,10 @@ impl SegmentTuning {
     }
 }
 
-/// Consecutive segments of a vector, which may be empty. They are prepared once on a device for any
-/// number of scans and reductions by a [`Scanner`](super::Scanner).
+/// Consecutive segments of a vector, which may be empty. Segments are prepared once on a device for
+/// any number of scans and reductions by a [`Scanner`](super::Scanner).
 ///
-/// This example of Garland (2008) describes the same segments in four ways:
+/// An example of Garland (2008), whose segments are described in four ways:
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::Segments};
@@ -61,8 +62,9 @@ impl Segments {
     /// and end at the number of elements. Two equal offsets make an empty segment.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the offsets are not like this; [`Error::TooLarge`] if the last is
-    /// above 2^32 - 4097, or for more segments; [`Error::Memory`], [`Error::OpenCl`].
+    /// [`Error::Argument`] if the offsets do not begin at 0 or do not ascend; [`Error::TooLarge`]
+    /// if the last offset or the number of segments is above 2^32 - 4097; [`Error::Memory`],
+    /// [`Error::OpenCl`].
     pub fn from_offsets(device: &Device, offsets: &[u32]) -> Result<Self> {
         let refuse = |why: String| Err(Error::Argument(why));
         match offsets.first() {
@@ -81,7 +83,7 @@ impl Segments {
     }
 
     /// Segments that begin at element 0 and at each element whose flag is not 0. No segment is
-    /// empty. Finds them on the device, and waits for them.
+    /// empty. Finds the segments on the device, and waits for the result.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::Memory`],
@@ -94,7 +96,7 @@ impl Segments {
 
     /// Segments that begin at element 0 and at each element whose bit is set. Element i has bit
     /// i modulo 32, counted from the lowest, of word i / 32. Bits beyond the elements do not
-    /// matter. No segment is empty. Finds them on the device, and waits for them.
+    /// matter. No segment is empty. Finds the segments on the device, and waits for the result.
     ///
     /// # Errors
     /// [`Error::Length`] if the number of words is not the number that the elements need; see
@@ -110,8 +112,8 @@ impl Segments {
     }
 
     /// `rows` segments. Element i belongs to segment `row_idx[i]`. The row indices ascend, as in a
-    /// list of entries by row. Segments without elements are empty. Finds them on the device, and
-    /// waits for them.
+    /// list of entries by row. Segments without elements are empty. Finds the segments on the
+    /// device, and waits for the result.
     ///
     /// # Errors
     /// [`Error::Argument`] if an index is not below `rows`, or is below the index of the element

@@ -4,10 +4,10 @@
 //!
 //! Entries are read twice and written once. If neighbouring columns have neighbouring rows,
 //! counters and places stay in the caches. A radix sort passes over all entries for every few bits
-//! of a row.
+//! of the row numbers.
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Teams, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Options, Out, Teams, Work, kernel, kernels},
     primitives::{
         RadixNumbers,
         scan::{Scan, ScanTuning},
@@ -16,35 +16,11 @@ use crate::{
 };
 
 kernel! {
-    struct CountShare = "count_share" in "primitives/tallies.cl" {
-        row_idx: In<u32>,
-        counts: InOut<u32>,
-        n: u32,
-        share: u32,
-        rows: u32,
-    }
-}
-
-kernel! {
-    struct SumShares = "sum_shares" in "primitives/tallies.cl" {
-        counts: InOut<u32>,
-        row_ptr: Out<u32>,
-        rows: u32,
-        shares: u32,
-    }
-}
-
-kernel! {
-    struct BeginShares = "begin_shares" in "primitives/tallies.cl" {
-        row_ptr: In<u32>,
-        counts: InOut<u32>,
-        rows: u32,
-        shares: u32,
-    }
-}
-
-kernel! {
-    struct PlaceShare = "place_share" in "primitives/tallies.cl" {
+    in "primitives/tallies.cl":
+    struct CountShare = "count_share" { row_idx: In<u32>, counts: InOut<u32>, n: u32, share: u32, rows: u32 }
+    struct SumShares = "sum_shares" { counts: InOut<u32>, row_ptr: Out<u32>, rows: u32, shares: u32 }
+    struct BeginShares = "begin_shares" { row_ptr: In<u32>, counts: InOut<u32>, rows: u32, shares: u32 }
+    struct PlaceShare = "place_share" {
         row_idx: In<u32>,
         col_ptr: In<u32>,
         counts: InOut<u32>,
@@ -66,21 +42,21 @@ pub(crate) struct TallyTuning {
     pub stretch: usize,
 }
 
-/// Most counters of rows for each entry, added up over the work-items. They take no more memory
-/// than a radix sort would.
+/// Most counters of rows for each entry, added up over the work-items. The counters take no more
+/// memory than a radix sort would.
 const COUNTERS: usize = 2;
 
 /// Number of rows whose counters a work-item adds up.
 const STRETCH: usize = 1 << 12;
 
 impl TallyTuning {
-    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses another sort.
-    /// GPUs do, and CPUs if there are far more rows than entries, so that most counters would stay
-    /// zero.
+    /// Parameters for `rows` rows and `entries` entries, or `None` if the device uses another sort.
+    /// GPUs use another sort, and so do CPUs if there are far more rows than entries, so that most
+    /// counters would stay zero.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let info = device.info();
         let most = COUNTERS * entries / rows.max(1);
-        // Two work-items for each core are equally fast, and need twice the counters.
+        // Two work-items for each core take as long as one, and need twice the counters.
         let shares = (info.compute_units as usize).min(most);
         let serial = info.numbers::<RadixNumbers>().radix_group < Teams::SIZE;
         (serial && shares > 0).then_some(Self { shares, stretch: STRETCH })
@@ -95,11 +71,12 @@ pub(crate) struct Tallied {
     pub order: Buffer<u32>,
 }
 
+kernels! {
+    struct Kernels { new count: CountShare, new sum: SumShares, new begin: BeginShares, new place: PlaceShare }
+}
+
 pub(crate) struct Tallies {
-    count: Kernel<CountShare<'static>>,
-    sum: Kernel<SumShares<'static>>,
-    begin: Kernel<BeginShares<'static>>,
-    place: Kernel<PlaceShare<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     tuning: TallyTuning,
 }
@@ -108,10 +85,7 @@ impl Tallies {
     pub fn new(device: &Device, tuning: TallyTuning) -> Result<Self> {
         let options = Options::group_size(1).define("STRETCH", tuning.stretch);
         Ok(Self {
-            count: Kernel::new(device, &options)?,
-            sum: Kernel::new(device, &options)?,
-            begin: Kernel::new(device, &options)?,
-            place: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
             tuning,
         })
@@ -125,13 +99,13 @@ impl Tallies {
         let (n, rows, share) = (nnz as u32, *nrows as u32, nnz.div_ceil(shares) as u32);
         let (of_entries, of_rows) = (Grid::groups(shares, 1), Grid::groups((nrows + 1).div_ceil(stretch), 1));
         work.fill_zero(&mut counts)?;
-        self.count.launch(work, of_entries, CountShare { row_idx, counts: &mut counts, n, share, rows })?;
+        self.kernels.count.launch(work, of_entries, CountShare { row_idx, counts: &mut counts, n, share, rows })?;
         let of_shares = shares as u32;
         let args = SumShares { counts: &mut counts, row_ptr: &mut row_ptr, rows, shares: of_shares };
-        self.sum.launch(work, of_rows, args)?;
+        self.kernels.sum.launch(work, of_rows, args)?;
         self.scan.run(work, &mut row_ptr)?;
         let args = BeginShares { row_ptr: &row_ptr, counts: &mut counts, rows, shares: of_shares };
-        self.begin.launch(work, of_rows, args)?;
+        self.kernels.begin.launch(work, of_rows, args)?;
         let (mut column, mut order) = (work.buffer(nnz)?, work.buffer(nnz)?);
         let ncols = *ncols as u32;
         let args = PlaceShare {
@@ -145,7 +119,7 @@ impl Tallies {
             rows,
             ncols,
         };
-        self.place.launch(work, of_entries, args)?;
+        self.kernels.place.launch(work, of_entries, args)?;
         Ok(Tallied { row_ptr, column, order })
     }
 }

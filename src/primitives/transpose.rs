@@ -1,5 +1,5 @@
-//! The pattern of a transpose on the device, and the original index of each of its entries. These
-//! indices are the order of the entries by row.
+//! The pattern of a transpose on the device, and the original index of each of its entries. The
+//! original indices are the order of the entries by row.
 //!
 //! On GPUs entries take places in their rows from counters. On CPUs each work-item counts rows in
 //! counters of its own. A radix sort is used if a row is too long for the counters of a GPU, or if
@@ -25,7 +25,7 @@ pub(crate) struct Transposed {
     pub longest: Option<usize>,
 }
 
-/// Gives the parameters of counting for numbers of rows and entries; `None` if counting is not
+/// Gives the parameters of counting for numbers of rows and entries, or `None` if counting is not
 /// used.
 type Counting<T> = fn(&Device, usize, usize) -> Option<T>;
 
@@ -126,13 +126,14 @@ mod tests {
         Ok(())
     }
 
-    /// Rows of 5 to 32 entries are sorted by a group. If a row is longer, the radix sort is used.
+    /// Rows of 5 to 32 entries are sorted by a group. If a row has more than 32 entries, the radix
+    /// sort is used.
     const SMALL: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 64, items: 2, lanes: 4, held: 4, longest: 32 });
-    /// One work-item for each row.
+    /// Sorts each row by one work-item.
     const LONE: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 32, items: 3, lanes: 1, held: 8, longest: 1024 });
-    /// Many work-items for each row.
+    /// Sorts each row by many work-items.
     const WIDE: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 64, items: 8, lanes: 32, held: 64, longest: 128 });
 
@@ -155,7 +156,8 @@ mod tests {
 
     #[test]
     fn small_patterns_agree_with_the_host() -> Result<()> {
-        // No lines; no entry; one entry; several tiles with empty columns around their ends.
+        // The patterns have no lines, no entry, one entry, or several tiles with empty columns
+        // around their ends.
         let empty = |nrows, ncols| Pattern::new(nrows, ncols, vec![0; ncols + 1], vec![]);
         let patterns =
             [empty(0, 0)?, empty(3, 0)?, empty(0, 3)?, empty(2, 3)?, random(1, 1)?, dense_columns(9, 80, 5)?];
@@ -164,8 +166,9 @@ mod tests {
 
     #[test]
     fn agrees_with_the_host() -> Result<()> {
-        // One row, one column, two rows; sizes around a team and around its tile; numbers of rows
-        // around a power of two; all rows in one column of a thousand; empty rows and columns.
+        // The patterns have one row, one column or two rows. The sizes of the patterns are around a
+        // team and around its tile, and their numbers of rows around a power of two. One pattern
+        // has all rows in one column of a thousand, and some have empty rows and columns.
         let mut patterns = vec![dense_columns(1, 700, 1)?, dense_columns(700, 1, 1)?, dense_columns(2, 300, 7)?];
         for (nodes, edges) in
             [(9, 31), (9, 32), (9, 33), (30, 127), (30, 128), (30, 129), (255, 900), (256, 900), (257, 900)]

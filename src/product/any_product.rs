@@ -1,6 +1,6 @@
-//! [`AnyProduct`]: a product that runs once. Its element type and format are values, not type
-//! parameters. A·B runs in the one-shot pipeline. For any other product a plan is made, executed
-//! once and dropped.
+//! [`AnyProduct`]: a product that runs once. The element type and the format of the product are
+//! values, not type parameters. A·B runs in the one-shot pipeline. Any other product is computed by
+//! a plan, which is executed once and dropped.
 use super::{
     GramParts, How, Report,
     bands::join,
@@ -32,7 +32,7 @@ pub(super) struct AnyProduct<'a> {
     pub device: &'a Device,
 }
 
-/// Element and format of C, if the factors agree.
+/// Element type and format of C, which all factors must share.
 pub(super) fn type_of(factors: &[(GridView<'_>, bool)]) -> Result<AnyType> {
     factors[1..].iter().try_fold(factors[0].0.of, |of, (factor, _)| of.times(factor.of))
 }
@@ -108,8 +108,7 @@ impl<'a> AnyProduct<'a> {
         let nnz = ran.c.nnz() as u64;
         let report = match (self.plain(), self.mask()) {
             (Some((a, b)), None) => self.options.report_of_bands(&work, &ran, a, b)?,
-            (Some(_), Some(_)) => self.options.report(&work, &ran, nnz, ran.counts.stages())?,
-            (None, _) => self.options.report(&work, &ran, nnz, &[])?,
+            _ => self.options.report(&work, &ran, nnz, ran.counts.stages())?,
         };
         Ok((ran.c, report))
     }
@@ -154,13 +153,16 @@ impl<'a> AnyProduct<'a> {
         let work = self.options.reported(self.device)?;
         let ran = self.groups(&work)?;
         let nnz = ran.c.0.iter().map(|(_, cell)| cell.nnz() as u64).sum();
-        let report = self.options.report(&work, &ran, nnz, &[])?;
+        let report = self.options.report(&work, &ran, nnz, ran.counts.stages())?;
         Ok((ran.c, report))
     }
 
-    /// Plans, executes once, and drops the plan.
+    /// Makes a plan of the product, executes it once, and drops it.
     fn by_plan<'w>(&self, work: &'w Work) -> Result<Measured<'w, GridArrays>> {
         work.count_operand(self.held());
+        if self.options.explained {
+            work.in_turn();
+        }
         let clock = work.clock();
         let plan = PlanCore::new(work, self.wanted())?;
         let factors = self.factors.iter().map(|(factor, _)| factor.clone()).collect();

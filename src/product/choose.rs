@@ -1,10 +1,10 @@
-//! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. They
-//! use no device, and equal arguments give equal choices.
+//! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. The
+//! functions of this file use no device, and equal arguments give equal choices.
 //!
 //! The device puts each column of an adaptive product into a class. [`share_out`] takes the sums
-//! over the columns of each class and the costs of the methods. It decides which method computes
-//! each class, and which classes are computed together as one bin: a launch for few columns costs
-//! more than it saves.
+//! over the columns of each class and the costs of the methods. [`share_out`] decides which method
+//! computes each class. Small classes are joined into one bin, because a launch for few columns
+//! costs more than it saves.
 mod numbers;
 mod prices;
 #[cfg(test)]
@@ -21,9 +21,9 @@ use crate::{
     tuning::{BinSize, MethodCosts},
 };
 
-/// Families of classes, each by ascending size. The kernels of a class can compute the columns of
-/// the classes before it in its family. They can compute columns of [`Class::Direct`] only if these
-/// are short.
+/// Families of classes. A family lists its classes by ascending size. The kernels of a class can
+/// compute the columns of the classes before it in its family. The kernels of sorted classes can
+/// compute columns of [`Class::Direct`] only if these columns are short.
 const FAMILIES: [&[Class]; 6] = [
     &[
         Class::Direct,
@@ -60,7 +60,8 @@ const FAMILIES: [&[Class]; 6] = [
 
 /// Approximate number of launches of a product by ESC.
 const ESC_LAUNCHES: u32 = 10;
-/// Launches that take columns out of B for ESC, and put them into C.
+/// Number of launches that take columns out of B for ESC, and put the columns that ESC computes
+/// into C.
 const REST_LAUNCHES: u32 = 5;
 
 /// The methods that can compute the columns of a class. The device decides which columns of dense
@@ -76,24 +77,27 @@ fn able(class: Class) -> &'static [Method] {
     }
 }
 
-/// Number of kernels that are launched if this class is a bin by itself. The launch of the sums
-/// does not count if the rows of the class are found before the sums: it serves all such classes.
+/// Number of kernels that are launched if this class is a bin by itself. If the rows of the class
+/// are found before the sums, the launch of the sums is not counted: one launch serves all such
+/// classes.
 fn own_launches(class: Class) -> u32 {
     match class {
-        Class::Direct => 4, // two of them scan
+        Class::Direct => 4, // two of the four launches scan
         _ if Class::FOUND.contains(&class) => 1,
         _ => 2,
     }
 }
 
-/// A work-group of [`Class::Wide`] clears and reads this many words of a bitmap in the time of one
-/// place (see [`places`]). If a range has several windows, it clears and reads half as many,
-/// because each window visits all entries of B. On an H100, 18,000 columns of 1088 products each
-/// take 2.4 ms by bitmaps, and 15,600 columns of 1280 products 2.1 ms. ESC takes 1.2 ms for each of
-/// the two. In both products every entry of C has one product, and the ranges have 21,000 words.
+/// A work-group of [`Class::Wide`] clears and reads `WORDS_OF_PLACE` words of a bitmap in the time
+/// of one place (see [`places`]). If the range of rows has several windows, the work-group clears
+/// and reads half as many words in that time, because each window visits all entries of B. On an
+/// H100, 18,000 columns of 1088 products each take 2.4 ms by bitmaps, and 15,600 columns of 1280
+/// products take 2.1 ms. ESC takes 1.2 ms for the 18,000 columns and for the 15,600 columns. In
+/// both measurements every entry of C has one product, and the ranges have 21,000 words.
 const WORDS_OF_PLACE: u64 = 600;
 
-/// Places of a column of [`Class::Wide`] if one team counts it, in a work-group of two teams.
+/// Number of places of a column of [`Class::Wide`], if one of the two teams of a work-group counts
+/// the column alone.
 const PAIRED_PLACES: u64 = 3;
 
 /// Number of places of `columns` columns with `products` products in all, if the kernels of `class`
@@ -121,10 +125,10 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted128 => 4,
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
-        // From here on a column has more places than one for each 32 products: teams need so many
-        // registers and so much local memory that fewer of them are resident. The numbers were
-        // measured on an H200, and beyond 2560 products on an H100. The numbers of 320, 640 and 896
-        // are interpolated between their neighbours.
+        // From `Sorted320` on, a column has more places than one for each 32 products. Teams for so
+        // many products need so many registers and so much local memory that fewer teams are
+        // resident. The numbers were measured on an H200, and beyond 2560 products on an H100. The
+        // numbers of 320, 640 and 896 are interpolated between their neighbours.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,
@@ -140,10 +144,10 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted3072 => 228,
         Class::Sorted3584 => 327,
         // A multiprocessor of an H200 holds the bitmaps of 64 narrow teams, of 32 medium teams, or
-        // of four groups of four teams. It holds more groups of four teams if their row ranges are
-        // narrower than the widest. The four teams of a group share the work of a column. A group
-        // of 16 teams takes the memory of a group of four, and its teams wait for one another. The
-        // numbers of Wide and Big are estimates.
+        // of four groups of four teams. A multiprocessor holds more groups of four teams if their
+        // row ranges are narrower than the widest. The four teams of a group share the work of a
+        // column. A group of 16 teams takes the memory of a group of four, and its teams wait for
+        // one another. The numbers of Wide and Big are estimates.
         Class::Narrow => 1,
         Class::Medium => 2,
         Class::Wide => 4,
@@ -160,8 +164,8 @@ fn places_of(class: Class) -> u64 {
 
 /// Divides the columns of a product among the methods of scalars and ESC, by the sums of their
 /// classes. The entries of C in the sums are estimates or upper bounds. Every class that has
-/// products is in one bin. A dense class has one more bin for its hubs. Columns of [`Class::Rest`],
-/// which only ESC can compute, are in no bin.
+/// products is in one bin. The hubs of a dense class have a bin of their own. Columns of
+/// [`Class::Rest`], which only ESC can compute, are in no bin.
 ///
 /// Returns `None` if `esc` is allowed to compute all columns, and is predicted to take less time
 /// than their bins.
@@ -267,8 +271,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
         let size = BinSize::new(own_launches(last), products, entries, places);
         able(last).iter().filter_map(|&method| predict_ms(&prices.costs, method, &size)).fold(f64::MAX, f64::min)
     };
-    // The best division of each class and those after it: its cost, its number of bins, and the end
-    // of its first bin.
+    // For each class, the best division of this class and the classes after it: the cost, the
+    // number of bins, and the end of the first bin.
     let mut best = vec![(0.0, 0, 0); filled.len() + 1];
     for begin in (0..filled.len()).rev() {
         let ends = (begin + 1..=filled.len()).filter(|&end| can_join(sums, &filled[begin..end]));
@@ -282,8 +286,9 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
     bins.collect()
 }
 
-/// Whether the kernels of the last of these classes can compute the columns of all these classes.
-/// They may not if a direct column is too long to be sorted: it may have any number of products.
+/// Whether the columns of all classes of `bin` can be computed by the kernels of the bin's last
+/// class. Kernels of sorted classes cannot compute a column of [`Class::Direct`] that is too long
+/// to be sorted.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }

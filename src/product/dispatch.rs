@@ -85,7 +85,7 @@ pub(super) enum EngineChoice {
 }
 
 impl EngineChoice {
-    /// Chooses by the device, the method and its costs. `tuning` has the numbers of ESC.
+    /// Chooses the engine by the device, the method and its costs. `tuning` has the numbers of ESC.
     pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, method: Method, costs: MethodCosts) -> Self {
         if let Some(ranges) = RangeTuning::new(info, method, costs, tuning.payload, (spec.a, spec.b)) {
             return Self::Ranges(Box::new(ranges));

@@ -41,9 +41,9 @@ pub(crate) use tuning::TileNumbers;
 use crate::Result;
 use once::Options;
 
-/// Computes C = A·B on the device that holds A and B. C stays there. Blocks of A are r x k, of B k
-/// x c, of C r x c. One of A and B may be [dense](crate::dense::DeviceDense). Then C is dense in
-/// the same layout.
+/// Computes C = A·B on the device that holds A and B. C stays on that device. If blocks of A are r
+/// x k and blocks of B are k x c, blocks of C are r x c. One of A and B may be
+/// [dense](crate::dense::DeviceDense): C is then dense too, in the same layout.
 ///
 /// Rows ascend in every column of C (columns in every row, for row-major matrices). An entry whose
 /// value comes out as 0 is kept. The result is the same to the bit in every run, on every device
@@ -77,8 +77,8 @@ pub fn multiply<A: Times<B>, B>(a: &A, b: &B) -> Result<A::Product> {
 ///
 /// Operands are [`DeviceMatrix`](crate::DeviceMatrix)es or
 /// [`DeviceGroups`](crate::groups::DeviceGroups), each as it is or transposed by `t()`. Patterns
-/// are enough to make a [plan](Plan). If a product is computed repeatedly, make a plan. Otherwise
-/// [`Product::run`] makes a plan each time, for every product except A·B itself.
+/// are enough to make a [plan](Plan). If a product is computed repeatedly, make a plan.
+/// [`Product::run`] makes a new plan each time, for every product except A·B itself.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -114,8 +114,8 @@ impl<'a, X: Operand> Product<'a, X> {
         Self { factors, gram: false, weights: None, parts: None, mask: None, options }
     }
 
-    /// The product JᵀJ, without forming Jᵀ. With [`Product::weighted`] it is JᵀWJ. A row of J with
-    /// k blocks takes k(k+1)/2 block products for a triangle, and k² for the whole.
+    /// The product JᵀJ, without forming Jᵀ. With [`Product::weighted`] the product is JᵀWJ. A row
+    /// of J with k blocks takes k(k+1)/2 block products for a triangle, and k² for the whole.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

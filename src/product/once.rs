@@ -27,7 +27,7 @@ pub(super) struct Options {
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
-    /// Most columns of a band.
+    /// The largest number of columns that a band may have.
     pub band_columns: Option<usize>,
     pub alignment: Option<usize>,
     pub progress: Option<Progress>,
@@ -36,7 +36,7 @@ pub(super) struct Options {
     pub explained: bool,
     /// Whether times of stages are left out of the report.
     pub untimed: bool,
-    /// Costs by which methods are chosen. Without them the device's costs are used.
+    /// Costs by which methods are chosen, or `None` for the costs of the device.
     pub costs: Option<MethodCosts>,
 }
 
@@ -115,8 +115,8 @@ impl Options {
         if kind.is_row_major() { how.mirrored() } else { how }
     }
 
-    /// Makes the [`Work`] of a product with a report. It measures times unless the product is
-    /// untimed.
+    /// Makes the [`Work`] of a product with a report. The [`Work`] measures times unless the
+    /// product is untimed.
     pub fn reported(&self, device: &Device) -> Result<Work> {
         match self.untimed {
             true => Ok(Work::new(device, self.memory_limit)),
@@ -243,7 +243,7 @@ impl HeldOperands {
     /// Counts the operands as memory of the work.
     ///
     /// # Errors
-    /// [`Error::Memory`] if they do not fit with the offsets of C.
+    /// [`Error::Memory`] if the operands and the offsets of C do not fit the device together.
     pub fn count(work: &Work, a: &DeviceCbc, b: &DeviceCbc) -> Result<Self> {
         let one = std::ptr::eq(a, b);
         let held = Self { bytes: a.bytes() + if one { 0 } else { b.bytes() }, one };

@@ -5,8 +5,9 @@ use crate::{Semiring, host::Progress, matrix::Threshold, tuning::MethodCosts};
 impl<'a, X: Operand> Product<'a, X> {
     /// Sets weights of the rows of the last factor: A·W·B, JᵀWJ. The argument is one
     /// [`Weights`](super::Weights), or, for a matrix of groups, a slice of them, one for each group
-    /// of rows. For patterns the argument says which kind of weights executions will use, for the
-    /// [cost](crate::plan::Cost). Executions may use other kinds.
+    /// of rows. For a product of patterns the argument says which kind of weights executions will
+    /// use. The [cost](crate::plan::Cost) is computed for that kind, but executions may use any
+    /// kind.
     pub fn weighted(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
         self
@@ -28,11 +29,12 @@ impl<'a, X: Operand> Product<'a, X> {
     /// the same bits as in the whole product. Products outside the mask are neither formed nor
     /// counted.
     ///
-    /// Memory is proportional to the products and to the mask. A·B of scalars on a CPU takes no
-    /// memory for products. For each place of the mask, the time to plan is proportional to the
-    /// number of entries in its row of A or in its column of B, whichever is less. On a CPU it is
-    /// at most proportional to the products of the columns that have places. If there is a memory
-    /// limit, the mask is cut into bands of places.
+    /// The memory of a masked product is proportional to its number of products and to the size of
+    /// the mask. A·B of scalars on a CPU takes no memory for products. For each place of the mask,
+    /// the time to plan is proportional to the number of entries in its row of A or in its column
+    /// of B, whichever is less. On a CPU the time to plan is at most proportional to the products
+    /// of the columns that have places. If there is a memory limit, the mask is cut into bands of
+    /// places.
     ///
     /// The mask's grid must equal that of C. The shape of the mask's blocks does not matter.
     ///
@@ -48,7 +50,7 @@ impl<'a, X: Operand> Product<'a, X> {
     /// let plan = Product::of(&a, &a).mask(&mask).plan()?;
     /// let mut triangles = plan.output()?;
     /// plan.execute((&a, &a), &mut triangles)?;
-    /// // None through the edge 2-3:
+    /// // No triangle contains the edge 2-3:
     /// assert_eq!(triangles.download()?.values(), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
     /// assert_eq!(plan.cost().products, 6);
     /// # Ok(())
@@ -59,11 +61,11 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Drops the entries (blocks) of C below a [`Threshold`]. A number is an absolute threshold.
-    /// Approximate inverses, aggregation and Markov clustering need this. For A·B entries are
-    /// dropped as soon as a band of C is complete, so that neither the device nor the host ever
-    /// holds all of them. The pattern of C then depends on values, so plans do not drop; see
-    /// [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
+    /// Drops the entries (blocks) of C below a [`Threshold`]. A plain number is an absolute
+    /// threshold. Approximate inverses, aggregation and Markov clustering drop small entries. For
+    /// A·B entries are dropped as soon as a band of C is complete, so that neither the device nor
+    /// the host ever holds all entries. If entries are dropped, the pattern of C depends on values,
+    /// so plans do not drop; see [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -84,8 +86,9 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Starts each block of C at a multiple of `bytes` bytes (16, 32 or 64), for SIMD consumers
-    /// (the paper's last open point). Only block matrices can be aligned.
+    /// Starts each block of C at a multiple of `bytes` bytes (16, 32 or 64), for consumers that use
+    /// SIMD instructions. The paper names the alignment of blocks as its last open point. Only
+    /// block matrices can be aligned.
     pub fn alignment(mut self, bytes: usize) -> Self {
         self.options.alignment = Some(bytes);
         self
@@ -97,10 +100,10 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Sets the [`Semiring`] in which the product adds and multiplies. All methods support it, and
-    /// the bits are those of [`reference::multiply_over`](crate::reference::multiply_over). Places
-    /// of a mask that receive no product have the value of an empty sum. All elements of a stored
-    /// block count as entries.
+    /// Sets the [`Semiring`] in which the product adds and multiplies. All methods support
+    /// semirings, and the bits are those of
+    /// [`reference::multiply_over`](crate::reference::multiply_over). Places of a mask that receive
+    /// no product have the value of an empty sum. All elements of a stored block count as entries.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -118,8 +121,8 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Measures the time of each [`Bin`](super::Bin) of the report. The kernels of different bins
-    /// then run one after another instead of overlapping, so `total_ms` may be longer.
+    /// Measures the time of each [`Bin`](super::Bin) of the report. To be measured, the kernels of
+    /// different bins run one after another, so `total_ms` may be longer than without this option.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -140,9 +143,9 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Leaves the times of stages and bins out of the report, so that its `total_ms` is that of
-    /// [`Product::run`]. Times are measured on separate queues, whose commands take longer: on an
-    /// NVIDIA H200 by 6 microseconds each. Devices without such queues, such as CPUs, still report
-    /// the times.
+    /// [`Product::run`]. Times are measured on separate queues. A command of a queue that measures
+    /// takes longer than another: by 6 microseconds on an NVIDIA H200. Devices without separate
+    /// queues, such as CPUs, still report the times.
     pub fn untimed(mut self) -> Self {
         self.options.untimed = true;
         self
@@ -156,7 +159,7 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Limits the bytes of device memory held at once, including the operands. The product is cut
-    /// into bands to stay within the limit. Plans are made within the limit.
+    /// into bands to stay within the limit. Plans are made within the limit, too.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.options.memory_limit = Some(bytes);
         self
@@ -164,7 +167,8 @@ impl<'a, X: Operand> Product<'a, X> {
 
     /// Cuts A·B into bands of `columns` columns of B (rows of A if row-major), counted in blocks:
     /// the paper's slices of B. Bands have fewer columns where memory is short. Only products A·B
-    /// of matrices without a mask, transposes, weights and parts have bands; a plan has none.
+    /// of matrices without a mask, transposes, weights and parts are cut into bands. A plan is not
+    /// cut.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

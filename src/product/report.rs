@@ -19,22 +19,23 @@ pub struct Report {
     pub c_nnz: u64,
     /// Entries (blocks) dropped from C: see [`Product::drop_below`](super::Product::drop_below).
     pub dropped: u64,
-    /// Most products that sum to one entry (block) of C. It is `None` if a method ran that does not
-    /// count them, such as the methods of scalars.
+    /// Most products that sum to one entry (block) of C, or `None` if a method ran that does not
+    /// count them, such as a method of scalars.
     pub longest_run: Option<u32>,
     /// Bands of columns into which the product was cut.
     pub bands: usize,
     /// Most bytes of device memory in use at once, including operands, rounded up to the pool's
-    /// size classes. Never above
+    /// size classes. The number never exceeds
     /// [`Estimate::peak_device_bytes`](super::Estimate::peak_device_bytes).
     pub peak_device_bytes: u64,
     /// Most bytes held from the driver at once: the memory in use, and what the device's pool kept
-    /// for later use. Never above [`Product::memory_limit`](super::Product::memory_limit).
+    /// for later use. The number never exceeds
+    /// [`Product::memory_limit`](super::Product::memory_limit).
     pub held_device_bytes: u64,
     /// Device time of each stage, and lower bounds of the bytes it moves and the operations it
     /// computes. Kernels that overlap on several queues count in full: the time of a stage is busy
-    /// time, and the sum of all may exceed `total_ms`. Measuring these times takes time too: see
-    /// [`Product::untimed`](super::Product::untimed).
+    /// time, and the times of all stages together may exceed `total_ms`. Measuring the times of
+    /// stages takes time too: see [`Product::untimed`](super::Product::untimed).
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device. Transfers
     /// and the loading of kernels are not counted.
@@ -58,7 +59,7 @@ impl Report {
             Pipeline::Host => &sizes.host_floors(),
             Pipeline::Ranges(way) => &sizes.range_floors(direct, way),
             // No lower bounds are known for a part of C.
-            Pipeline::Masked => &[],
+            Pipeline::Masked | Pipeline::Planned => &[],
         };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
@@ -69,8 +70,8 @@ impl Report {
 
 impl Counts {
     /// The bins with the busy time of their commands in `work`. If commands compute several bins,
-    /// their time is divided by the bins' products. A product by ESC, on the host or on a mask has
-    /// only one time for all its bins.
+    /// their time is divided among the bins in proportion to their products. A product by ESC, on
+    /// the host or on a mask has only one time for all its bins.
     pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
         let mut bins = self.bins.clone();
         let Some(times) = work.bin_times()? else { return Ok(bins) };
@@ -81,8 +82,13 @@ impl Counts {
             return Ok(bins);
         }
         bins.iter_mut().for_each(|bin| bin.measured_ms = Some(0.0));
+        let numbers: Vec<u64> = match self.pipeline {
+            // A plan has one bin for each method.
+            Pipeline::Planned => bins.iter().map(|bin| bin.method.number()).collect(),
+            _ => (0..bins.len() as u64).collect(),
+        };
         for (bits, ms) in times {
-            let counts = |number: usize| bits >> number & 1 == 1;
+            let counts = |number: usize| bits >> numbers[number] & 1 == 1;
             let products = (0..bins.len()).filter(|&bin| counts(bin)).map(|bin| bins[bin].products).sum::<u64>();
             for (_, bin) in bins.iter_mut().enumerate().filter(|(number, _)| counts(*number)) {
                 let part = ms * bin.products as f64 / products.max(1) as f64;

@@ -58,7 +58,8 @@ impl<M: HostMatrix> Product<'_, DeviceMatrix<M>> {
 
     /// Computes C and hands its columns (rows, if row-major) to `take`, band by band, in order.
     /// Reports time and memory. If `take` drops each band of A·B, the device and the host hold only
-    /// one band at a time. Any other product, and one with a mask, is one band.
+    /// one band at a time. A product with a mask, or a product other than A·B, is handed over as
+    /// one band.
     ///
     /// # Errors
     /// The errors of [`Product::run`], and those of `take`.
@@ -67,7 +68,7 @@ impl<M: HostMatrix> Product<'_, DeviceMatrix<M>> {
         product.in_bands(&mut |band| take(DeviceMatrix::of_any(band, product.of)))
     }
 
-    /// Element and format of C, if the factors agree.
+    /// Element type and format of C, which all factors must share.
     pub(super) fn type_of(&self) -> Result<AnyType> {
         Ok(self.views::<M>()?.of)
     }
@@ -104,7 +105,7 @@ impl<M: HostMatrix> Product<'_, DeviceGroups<M>> {
         Ok((c.download()?, report))
     }
 
-    /// Element and format of C, if the factors agree.
+    /// Element type and format of C, which all factors must share.
     pub(super) fn type_of(&self) -> Result<AnyType> {
         Ok(self.views::<BlockGroups<M>>()?.of)
     }

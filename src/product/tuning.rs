@@ -1,6 +1,6 @@
 //! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
-//! It is a pure function of device limits, block shapes and element type, and never depends on the
-//! contents of a matrix.
+//! The tuning is a pure function of device limits, block shapes and element type, and never depends
+//! on the contents of a matrix.
 mod adaptive;
 mod blocks;
 mod numbers;
@@ -31,14 +31,14 @@ pub(crate) use numbers::TileNumbers;
 pub(crate) struct Tuning {
     /// Work-items of a work-group whose items each process one entry, column, run or block column.
     pub group_size: usize,
-    /// Number of work-groups that reduce the record of the segments. In the last step one
-    /// work-group reduces this number of partial results.
+    /// Number of work-groups that reduce the record of the segments. An additional work-group then
+    /// reduces the partial results of these work-groups.
     pub record_groups: usize,
     pub scan: ScanTuning,
     pub sort: SortTuning,
     pub windows: WindowTuning,
-    /// The chunks that are sorted in registers; `None` if teams are not warps. The sort has chunks
-    /// of the same size.
+    /// The chunks that are sorted in registers, or `None` if teams are not warps. The sort has
+    /// chunks of the same size.
     pub chunks: Option<ChunkTuning>,
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
@@ -46,12 +46,13 @@ pub(crate) struct Tuning {
     pub esc: EscVariant,
 }
 
-/// The two variants of ESC. They differ in the memory in which products are expanded and sorted.
+/// The two variants of ESC. The variants differ in the memory in which products are expanded and
+/// sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EscVariant {
     /// Products are expanded and sorted in global memory.
     Global,
-    /// Products are expanded and sorted in local memory. This is for GPUs.
+    /// Products are expanded and sorted in local memory. GPUs use variant `Local`.
     Local,
 }
 
@@ -65,12 +66,13 @@ impl EscVariant {
     }
 }
 
-/// Parameters for sorting short segments before they are written. A work-group sorts many of them.
+/// Parameters for sorting short segments before they are written. A work-group sorts many short
+/// segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowTuning {
     pub group_size: usize,
-    /// Number of products of a work-item. It is odd, so that neighbouring items use different banks
-    /// of local memory, and small enough for registers.
+    /// Number of products of a work-item. The number is odd, so that neighbouring items use
+    /// different banks of local memory, and small enough for registers.
     pub items: usize,
 }
 
@@ -95,17 +97,17 @@ pub(crate) struct ChunkTuning {
     pub look_products: usize,
 }
 
-/// Most entries of a column of B whose chunks are cut by rows. Each chunk searches all of these
-/// entries.
+/// Most entries of a column of B whose chunks are cut by rows. Each chunk searches all entries of
+/// the column.
 const CHUNK_ENTRIES: usize = 3328;
 
 /// Number of products that a merge pass moves in the time of one search for an entry of B. On an
-/// H100 a search takes 70 to 150 ps, and a merge pass 11 ps for each product. The ratio is 7 to 14
-/// if chunks are full.
+/// H100 a search takes 70 to 150 ps, and a merge pass 11 ps for each product. A search then takes 7
+/// to 14 times as long as moving a product, if chunks are full.
 const CHUNK_LOOK_PRODUCTS: usize = 20;
 
 impl ChunkTuning {
-    /// Numbers of products of a work-item in smaller work-groups.
+    /// Numbers of products of a work-item in the work-groups for chunks that are not full.
     const ITEMS: [usize; 4] = [10, 12, 14, 16];
 
     /// Makes the parameters. Returns `None` if teams are not warps, or if the chunks do not suit
@@ -123,7 +125,7 @@ impl ChunkTuning {
         self.team.group_size(1) * self.items
     }
 
-    /// Returns the chunk sizes that hold fewer products, in ascending order.
+    /// Returns the chunk sizes that hold fewer products than this one, in ascending order.
     pub fn smaller(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self::ITEMS.map(move |items| Self { team: self.team.large(size), items, ..self });
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
@@ -131,9 +133,10 @@ impl ChunkTuning {
     }
 
     /// Returns the work-groups that cut chunks, by ascending number of entries that a column of B
-    /// may have. All except the last have a work-item for each entry. The last can cut every
-    /// column. A work-group waits for one load after another. Small work-groups need so little
-    /// local memory that many of them are resident and wait at the same time.
+    /// may have. All work-groups except the last have a work-item for each entry of the column. The
+    /// last work-group can cut a column of any length. A work-group waits for one load after
+    /// another. Small work-groups need so little local memory that many of them are resident and
+    /// wait at the same time.
     pub fn cutting(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);

@@ -12,8 +12,8 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// Computes C = alpha·op(A)·D + beta·C, or alpha·D·op(A) + beta·C with [`Side::Right`], where A is
-/// sparse and op(A) is A or its transpose. If beta is 0, C is only written.
+/// Computes C = alpha·op(A)·D + beta·C, or C = alpha·D·op(A) + beta·C with [`Side::Right`]. A is
+/// sparse, D is dense, and op(A) is A or its transpose. If beta is 0, C is only written.
 ///
 /// Column j of A·D has the same bits as [`multiply_vector`](super::multiply_vector) with column j
 /// of D. Row i of D·A has the same bits as the product of Aᵀ and row i of D.
@@ -56,8 +56,8 @@ pub fn multiply_dense_over<'a, M: Matrix>(
     dense_of_any(semiring, side, Op::of(a), d.into(), alpha_beta, c.into())
 }
 
-/// Computes op(A)·D or D·op(A), like [`multiply_dense_over`] with alpha 1 and beta 0, for elements
-/// whose type is known at run time only. C has the layout of D.
+/// Computes C = op(A)·D or C = D·op(A), like [`multiply_dense_over`] with alpha 1 and beta 0, for
+/// elements whose type is known at run time only. C has the layout of D.
 ///
 /// ```
 /// use blockmul::{Csr, Semiring, dense::{AnyDense, Side}, matrix::AnyMatrix, reference};
@@ -81,8 +81,8 @@ pub fn multiply_any_dense<'a>(
     any_dense(semiring, side, Op::of(a), d, None)
 }
 
-/// Computes op(A)·D + beta·C or D·op(A) + beta·C, like [`multiply_any_dense`]. The old contents of
-/// C are in the layout of D.
+/// Computes op(A)·D + beta·C or D·op(A) + beta·C for elements whose type is known at run time only,
+/// like [`multiply_any_dense`]. The old contents of C are in the layout of D.
 ///
 /// # Errors
 /// The errors of [`multiply_any_dense`]; [`Error::Argument`] for a beta that the [`Semiring`] does
@@ -140,8 +140,8 @@ fn dense_of_any(
     })
 }
 
-/// Computes C = alpha·L·D + beta·C. The rows of L are `lines`, whose matrix may be stored in any
-/// way.
+/// Computes C = alpha·L·D + beta·C. The rows of L are `lines`, the rows or columns of a matrix that
+/// is stored in any order.
 fn multiply_lines<T: Element>(
     semiring: Semiring,
     lines: Lines<'_, T>,
@@ -162,7 +162,8 @@ fn multiply_lines<T: Element>(
     let algebra = Algebra::of(semiring);
     let [scale, factor] = [alpha, beta].map(T::Arithmetic::nearest);
     let n = d.shape().cols;
-    // Only some rows are summed at a time, so that memory does not hold a second C.
+    // Only some rows are summed at a time, so that memory does not hold the sums of the whole of C
+    // besides C.
     for first in (0..rows).step_by(ROWS_AT_ONCE) {
         let some = first..rows.min(first + ROWS_AT_ONCE);
         let mut sums = vec![Vec::new(); some.len()];
@@ -249,7 +250,8 @@ mod tests {
     };
     use nalgebra::DMatrix;
 
-    /// Lines of 0 to 4 blocks, and a line of more than two pieces.
+    /// A matrix with lines of 0 to 4 blocks, and with a line of more than two pieces of 1024
+    /// blocks.
     fn matrix() -> Result<Cbc<f32>> {
         let (shape, mut random) = (BlockShape::new(2, 3)?, Random::new(5));
         let places = (0..2100).map(|k| (3, k)).chain((0..40).map(|k| (k % 7, 50 * k)).filter(|&(i, _)| i != 3));
@@ -284,7 +286,7 @@ mod tests {
                     }
                     values
                 };
-                // A·D, and D·Aᵀ, whose factors are swapped.
+                // Computes A·D, and D·Aᵀ with the factors of every product swapped.
                 for (side, semiring) in [(Side::Left, semiring), (Side::Right, semiring.mirrored())] {
                     let of_left = |shape: DenseShape| if side == Side::Left { shape } else { shape.transposed() };
                     let (d_shape, c_shape) = (of_left(shape(inner, 3)), of_left(shape(lines, 3)));

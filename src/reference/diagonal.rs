@@ -6,18 +6,18 @@ use crate::{
     matrix::{AnyMatrix, AnyView, HostMatrix},
 };
 
-/// The product A·diag(d).
+/// The product A·diag(d): column j of A is multiplied by element j of d.
 ///
 /// # Errors
-/// [`Error::Length`] if d does not have as many elements as A has scalar columns.
+/// [`Error::Length`] if d does not have one element for each scalar column of A.
 pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a.into(), M::Element::any_slice(d), M::ROW_MAJOR)?.typed()
 }
 
-/// The product diag(d)·A.
+/// The product diag(d)·A: row i of A is multiplied by element i of d.
 ///
 /// # Errors
-/// [`Error::Length`] if d does not have as many elements as A has scalar rows.
+/// [`Error::Length`] if d does not have one element for each scalar row of A.
 pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a.into(), M::Element::any_slice(d), !M::ROW_MAJOR)?.typed()
 }

@@ -1,4 +1,5 @@
-//! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the same bits as the plans.
+//! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the same bits as the plans on
+//! devices.
 use super::{
     multiply_any,
     op::Op,
@@ -53,10 +54,10 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
     multiply_any(Semiring::PlusTimes, j.transposed().view(), t.view())?.triangle(part).typed()
 }
 
-/// Computes y = Jᵀ·(W·(J·x)) like [`ApplyGram`](crate::plan::ApplyGram). Both sums are added as in
-/// [`multiply_vector`](super::multiply_vector). An element of W·(J·x) is the sum over a block of W
-/// in ascending order, or an element of J·x if W has no blocks. It is multiplied by its weight if
-/// there is one.
+/// Computes y = Jᵀ·(W·(J·x)) like [`ApplyGram`](crate::plan::ApplyGram). The sums of the products
+/// with J and with Jᵀ are added as in [`multiply_vector`](super::multiply_vector). If W has blocks,
+/// an element of W·(J·x) is a sum over a row of a block, in ascending order. If W has no blocks, an
+/// element of W·(J·x) is an element of J·x, multiplied by its weight if there is one.
 ///
 /// # Errors
 /// The errors of [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`].
@@ -78,8 +79,8 @@ pub fn multiply_vector_gram<M: Matrix>(
 }
 
 /// Like [`multiply_vector_gram`], with the sums and products of a semiring. `orders` are the orders
-/// of the sums in J·x and in the product with Jᵀ. J may be a transpose. The first factor of each
-/// product is an element of J.
+/// of the sums in J·x and in the product with Jᵀ. J may be given as a transpose. The first factor
+/// of each product is an element of J.
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, element::Order, reference::multiply_vector_gram_over};
@@ -199,7 +200,8 @@ pub fn gram_groups_weighted<M: Matrix>(
 /// ```
 ///
 /// # Errors
-/// The errors of [`gram_groups_weighted`]; [`Error::Argument`] if element types or orders differ.
+/// The errors of [`gram_groups_weighted`]; [`Error::Argument`] if element types differ, or if one
+/// matrix is stored by rows and another by columns.
 pub fn gram_any_groups_weighted(
     j: &BlockGroups<AnyMatrix>,
     weights: &[Weights<&AnyMatrix, &AnyValues>],
@@ -209,7 +211,8 @@ pub fn gram_any_groups_weighted(
     groups_weighted(j, weights, parts.into())
 }
 
-/// Borrows the weights. Refuses weights whose element type or order differs from J's.
+/// Borrows the weights. Refuses weights whose element type or order (by rows or by columns) differs
+/// from that of J.
 fn borrowed<'a>(of: MatrixType<AnyMatrix>, weights: Weights<&'a AnyMatrix, &'a AnyValues>) -> Result<AnyWeights<'a>> {
     let (information, numbers) = weights.parts();
     if let Some(w) = information {

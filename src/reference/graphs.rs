@@ -34,7 +34,8 @@ fn components_of(pattern: &Pattern) -> Vec<u32> {
     (0..pattern.ncols() as u32).map(|vertex| root(&mut above, vertex)).collect()
 }
 
-/// The root of a vertex. Vertices on the way to it move up in the tree.
+/// The root of the tree that contains a vertex. Vertices on the way to the root move up in the
+/// tree.
 fn root(above: &mut [u32], mut vertex: u32) -> u32 {
     while above[vertex as usize] != vertex {
         let next = above[above[vertex as usize] as usize];
@@ -45,7 +46,8 @@ fn root(above: &mut [u32], mut vertex: u32) -> u32 {
 }
 
 /// The number of triangles through each vertex of a graph. Edges connect in both directions, and
-/// their values do not matter. Loops are left out. A triangle counts at its three vertices.
+/// their values do not matter. Loops are left out. Each triangle is counted at each of its three
+/// vertices.
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -74,7 +76,8 @@ fn triangles_in(pattern: &Pattern) -> Vec<u32> {
         of.sort_unstable();
         of.dedup();
     });
-    // Each edge is listed at its end with fewer neighbours, so hubs have few edges in the lists.
+    // Each edge is listed at its end with fewer neighbours, so vertices with many neighbours have
+    // few edges in the lists.
     let rank = |vertex: u32| (neighbours[vertex as usize].len(), vertex);
     let owned: Vec<Vec<u32>> = (0..vertices as u32)
         .map(|vertex| neighbours[vertex as usize].iter().copied().filter(|&other| rank(other) > rank(vertex)).collect())

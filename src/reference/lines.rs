@@ -1,4 +1,4 @@
-//! The lines of a matrix on the CPU, and their sums in every order.
+//! The rows or columns of a matrix on the CPU, and sums over them in every [`Order`].
 use super::segmented_scan;
 use crate::{
     Arithmetic, BlockShape, Pattern,
@@ -37,8 +37,9 @@ impl<'a> Lines<'a> {
         if self.rows { (rows, cols) } else { (cols, rows) }
     }
 
-    /// For each scalar line (each line of blocks if `whole`), the sum of a term for each stored
-    /// scalar. `term` gets the scalar's value and its place on the other axis.
+    /// For each scalar line, the sum of a term for each stored scalar of the line. If `whole` is
+    /// true, the sums are over lines of blocks. `term` gets the scalar's value and its place along
+    /// the line.
     pub fn sums<V: Arithmetic>(
         &self,
         values: &[V],
@@ -107,8 +108,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// For each of the first n entries, the sum of this entry and every n-th entry after it; `identity`
-/// if there are fewer entries.
+/// The sums of `n` lanes. Lane i adds the entries i, i + n, i + 2n and so on. The sum of a lane
+/// without entries is `identity`.
 fn lanes<'a, V: Copy + 'a>(
     entries: &'a [usize],
     n: usize,

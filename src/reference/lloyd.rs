@@ -9,8 +9,8 @@ use crate::{
 /// The label of a vertex that belongs to no patch.
 const NONE: u32 = u32::MAX;
 
-/// Computes the patches that [`Lloyd::run`] makes of the vertices of `g`, with the same bits.
-/// `total_ms` is 0.
+/// Computes the patches of the vertices of `g`, with the same bits as [`Lloyd::run`]. `total_ms` is
+/// 0.
 ///
 /// ```
 /// use blockmul::{generate, graph::Lloyd, reference};
@@ -22,11 +22,11 @@ const NONE: u32 = u32::MAX;
 /// ```
 ///
 /// # Errors
-/// The errors of [`Lloyd::run`], except those of devices.
+/// The errors of [`Lloyd::run`], except errors of devices.
 pub fn lloyd(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     let seeds = asked.checked(g.ncols())?;
     if let Some(least) = g.values().iter().copied().filter(|length| *length < 0.0).reduce(f64::min) {
-        return Err(Error::Argument(format!("patches take no negative length, the least is {least}")));
+        return Err(Error::Argument(format!("patches do not support negative lengths, and the least is {least}")));
     }
     let steps = OnHost { g, entering: g.try_transpose()?, points: asked.points, energy: asked.energy };
     relax(&steps, asked, seeds)
@@ -144,7 +144,8 @@ impl OnHost<'_> {
     }
 }
 
-/// The edges within patches. All other edges get infinite length.
+/// The graph whose edges between different patches have infinite length. Edges within patches keep
+/// their length.
 fn within(edges: &Csc<f64>, labels: &[u32]) -> Result<Csc<f64>> {
     let pattern = edges.pattern();
     let of_col = |col: usize| pattern.entries(col).map(move |entry| (entry, col));
@@ -173,7 +174,7 @@ fn distances(g: &Csc<f64>, sources: &[u32]) -> Result<Vec<f64>> {
 }
 
 /// For each vertex, the lowest rank of a seed from which a chain of tight edges leads to the
-/// vertex. It determines the vertex's patch.
+/// vertex. The lowest rank determines the patch of the vertex.
 fn nearest(entering: &Csc<f64>, seeds: &[u32], ranks: &Ranks, distance: &[f64]) -> Vec<u32> {
     let mut rank = vec![NONE; distance.len()];
     seeds.iter().zip(&ranks.rank).for_each(|(&seed, &of)| rank[seed as usize] = rank[seed as usize].min(of));
@@ -214,8 +215,8 @@ fn from_borders(g: &Csc<f64>, entering: &Csc<f64>, labels: &[u32]) -> Result<Vec
     Ok(distances(g, &border)?.into_iter().map(|reached| -reached).collect())
 }
 
-/// The member of each patch with the lowest score. If several have the same score, the result is
-/// the seed if the seed is among them, otherwise the first of them.
+/// The member of each patch with the lowest score. If several members of a patch have the lowest
+/// score, the result is the patch's seed if it is one of them, otherwise the first of them.
 fn centres(members: &[Vec<usize>], score: &[f64], seeds: &[u32], labels: &[u32]) -> Vec<u32> {
     let centre = |(patch, &seed): (usize, &u32)| {
         let least =

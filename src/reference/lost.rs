@@ -5,12 +5,15 @@ use crate::{
     matrix::AnyMatrix,
 };
 
-/// Numbers of vertices whose shortest path has a length that its type cannot represent.
+/// Numbers of vertices whose shortest path has a length that the type of distances cannot
+/// represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LostDistances {
-    /// Vertices that count as unreachable, because their paths are longer than the largest number.
+    /// Number of vertices that count as unreachable, because their paths are longer than the
+    /// largest number.
     pub too_far: usize,
-    /// Vertices whose distance is the least number, although their paths are shorter still.
+    /// Number of vertices whose distance is the least number of the type, although their paths are
+    /// shorter than this number.
     pub too_low: usize,
 }
 
@@ -69,7 +72,8 @@ impl Edges<'_> {
         self.element.nearest(f64::INFINITY)
     }
 
-    /// Number of unreachable vertices to which edges of finite length lead from reachable vertices.
+    /// Number of vertices that count as unreachable although an edge of finite length leads to them
+    /// from a reachable vertex.
     fn too_far(&self, distance: &[f64]) -> usize {
         let highest = self.highest();
         let mut is_lost = vec![false; distance.len()];
@@ -87,8 +91,8 @@ impl Edges<'_> {
         lost
     }
 
-    /// Number of vertices whose distance is the least number of the type although an even shorter
-    /// path leads to them.
+    /// Number of vertices whose distance is the least number of the type, although a path to them
+    /// is shorter than that number.
     fn too_low(&self, distance: &[f64]) -> usize {
         let lowest = self.element.nearest(f64::NEG_INFINITY);
         let mut is_lost = vec![false; distance.len()];
@@ -118,8 +122,8 @@ mod tests {
             assert!(matches!(LostDistances::of(&g, &longer), Err(Error::Argument(_))));
             Result::Ok(lost)
         };
-        // The path is 0, 1, 2, 3; the edge from 1 to 2 is too long. An edge without a length leads
-        // to 4.
+        // A path leads over the vertices 0, 1, 2, 3, and its edge from 1 to 2 is too long. An edge
+        // of infinite length leads to vertex 4.
         let most = f64::from(u32::MAX);
         let edges = [(1, 0, most - 2.0), (2, 1, 2.0), (3, 2, 0.0), (4, 0, most)];
         assert_eq!(lost(ElementType::U32, 5, &edges, &[0.0, most - 2.0, most, most, most])?.too_far, 2);

@@ -7,12 +7,12 @@ use crate::{
 };
 
 /// C = A·B at the places where `mask` has entries. C has the pattern of the mask, with explicit
-/// zeros at places that receive no product. The other entries have the bits of
+/// zeros at places that receive no product. Entries that receive products have the bits of
 /// [`multiply`](super::multiply). The values of the mask and the shape of its blocks do not matter.
 ///
 /// # Errors
-/// The errors of [`multiply`](super::multiply); [`Error::Argument`] if the mask has another grid
-/// than C, or the other order (row-major or not).
+/// The errors of [`multiply`](super::multiply); [`Error::Argument`] if the grid of the mask differs
+/// from that of C, or if only one of them is row-major.
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -51,8 +51,8 @@ pub fn multiply_any_masked(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>, m
     Ok(AnyMatrix::of_arrays(whole.kind, mask.clone(), whole.shape, area, values))
 }
 
-/// The elements of a product at the places of a mask. Where the product has no entry, they are the
-/// value of an empty sum.
+/// The elements of a product at the places of a mask. At places where the product has no entry, the
+/// elements have the value of an empty sum.
 fn at_places<T: Element>(values: &[T], whole: AnyView<'_>, mask: &Pattern, semiring: Semiring) -> AnyValues {
     let (area, empty) = (whole.shape.area(), T::narrow(Algebra::<T::Arithmetic>::of(semiring).empty));
     let mut found = vec![empty; mask.nnz() * area];
@@ -67,7 +67,8 @@ fn at_places<T: Element>(values: &[T], whole: AnyView<'_>, mask: &Pattern, semir
 /// Number of products of entries (blocks) of A·B at the places of a mask.
 ///
 /// # Errors
-/// [`Error::Argument`] if the mask has another grid than C, or the other order (row-major or not).
+/// [`Error::Argument`] if the grid of the mask differs from that of C, or if only one of them is
+/// row-major.
 pub fn products_masked<M: HostMatrix, K: HostMatrix>(a: &M, b: &M, mask: &K) -> Result<u64> {
     any_products_masked(a.view(), b.view(), mask.view())
 }
@@ -87,7 +88,8 @@ fn any_products_masked(a: AnyView<'_>, b: AnyView<'_>, mask: AnyView<'_>) -> Res
     Ok(count)
 }
 
-/// The pattern of a mask. Refuses a mask whose grid or order differs from the product `whole`.
+/// The pattern of a mask. Refuses a mask whose grid or order (by rows or by columns) differs from
+/// that of the product `whole`.
 pub(super) fn pattern_of_mask<'m>(mask: AnyView<'m>, whole: AnyView<'_>) -> Result<&'m Pattern> {
     mask_of_size(mask, whole.kind, (whole.pattern.nrows(), whole.pattern.ncols()))
 }

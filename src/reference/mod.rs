@@ -1,7 +1,9 @@
-//! Reference computations on the CPU, first of all the product. The tests and `--verify` compare
-//! results with them, and they run if there is no OpenCL.
+//! Reference computations on the CPU, of products and of most other operations. The tests and
+//! `--verify` compare results of devices with the reference computations. If there is no OpenCL,
+//! the command `blockmul` uses the reference computations.
 //!
-//! The algorithm of the product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
+//! Products are computed by Gustavson's algorithm (ACM TOMS 4, 1978), column by column, on all
+//! cores.
 mod dense;
 mod diagonal;
 mod gram;
@@ -153,9 +155,10 @@ mod tests {
 
     #[test]
     fn runs_are_cut_every_1024_terms_from_their_start() -> Result<()> {
-        // Magnitudes from 2^-20 to 2^20, so that another order of summation gives other bits.
+        // Values have magnitudes from 2^-20 to 2^20, so that another order of summation gives other
+        // bits.
         let value = |k: usize| ((k * 7919) % 1009) as f64 * 2f64.powi((k % 41) as i32 - 20) + 0.1;
-        // Lengths below, at and above one and two pieces.
+        // Numbers of terms below, at and above one piece and two pieces of 1024 terms.
         for terms in [1, 2, 1023, 1024, 1025, 2047, 2048, 2049, 5000] {
             let all: Vec<f64> = (0..terms).map(value).collect();
             let pieces = all.chunks(1024).map(|piece| piece.iter().copied().reduce(|s, x| s + x).unwrap());
@@ -191,14 +194,15 @@ mod tests {
 
     #[test]
     fn columns_too_tall_for_the_host_are_refused() -> Result<()> {
-        // Three blocks in a matrix with so many rows that a dense column would take more than 2 TB.
+        // A matrix of three blocks has so many rows that a dense column would take more than 2 TB.
         let (shape, n) = (BlockShape::new(32, 32)?, Pattern::MAX_LINES as usize / 32);
         let rows = vec![0, 5, n as u32 - 1];
         let a = Cbc::new(Pattern::new(n, 1, vec![0, 3], rows.clone())?, shape, vec![1.0; 3 * 1024])?;
         let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, shape, vec![2.0; 1024])?;
         let refused = multiply(&a, &one).map(|c| c.nnz());
         assert!(matches!(refused, Err(Error::Memory { needed, .. }) if needed > 1 << 41), "{refused:?}");
-        // The offsets of the transpose take 64 GiB, which some hosts have.
+        // The offsets of the transpose take 64 GiB, so this is tested only on hosts with less free
+        // memory.
         if memory::available().is_some_and(|free| free < 1 << 36) {
             let tall = Csc::new(Pattern::new(32 * n, 1, vec![0, 3], rows)?, vec![1.0; 3])?;
             let refused = tall.try_transpose().map(|c| c.nnz());

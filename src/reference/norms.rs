@@ -19,7 +19,7 @@ pub fn row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
 }
 
 /// The Frobenius norm of every block column. Inside a block the squares are added in the order in
-/// which its elements are stored.
+/// which the block's elements are stored.
 pub fn block_column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     norms(a.into(), M::ROW_MAJOR, true).of_same()
 }

@@ -1,4 +1,4 @@
-//! op(A): a matrix or its transpose, as an operand of the reference's loops.
+//! op(A), a matrix A or its transpose, as an operand of the reference's loops.
 use crate::{
     element::ElementType,
     matrix::{AnyView, HostMatrix},
@@ -26,7 +26,7 @@ impl<'a> Op<'a> {
         Self { transposed: !self.transposed, ..self }
     }
 
-    /// Whether the rows of op(A) are rows of the arrays, not columns.
+    /// Whether the rows of op(A) are rows of A's arrays, instead of columns.
     pub fn of_rows(self) -> bool {
         self.transposed == self.arrays.kind.is_row_major()
     }

@@ -52,7 +52,7 @@ macro_rules! operators {
             }
         }
 
-        /// Multiplies each element by a number and rounds it once.
+        /// Multiplies each element by a number and rounds each product once.
         impl<$($element: Element)?> Mul<$number> for &$matrix {
             type Output = $matrix;
             fn mul(self, factor: $number) -> $matrix {

@@ -23,9 +23,9 @@ macro_rules! with_length {
 }
 pub(super) use with_length;
 
-/// The distance of each vertex of a graph from the nearest of these sources, which are counted from
-/// 0. The distance is infinite if no path leads to the vertex. The entry at row i, column j is the
-/// length of the edge from j to i.
+/// The distance of each vertex of a graph from the nearest of the `sources`, which are vertices
+/// counted from 0. The distance is infinite if no path leads to the vertex. The entry of `g` at row
+/// i, column j is the length of the edge from j to i.
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -70,7 +70,7 @@ fn paths_in<D: Length>(g: AnyView<'_>, sources: &[usize]) -> Result<Vec<D>> {
         return refused(format!("source {outside} is outside a graph of {vertices} vertices"));
     }
     if sources.is_empty() {
-        return refused("no source: paths begin at one at least".into());
+        return refused("at least one source is required".into());
     }
     let mut distance = vec![D::HIGHEST; vertices];
     sources.iter().for_each(|&source| distance[source] = D::ZERO);
@@ -86,7 +86,8 @@ pub(super) struct Leaving<'a, D: Element> {
     values: &'a [D],
     stride: usize,
     pattern: Cow<'a, Pattern>,
-    /// The index of each edge in the stored entries. Empty if the edges are in the same order.
+    /// The index of each edge in the stored entries. Empty if the edges are in the order of the
+    /// stored entries.
     source_of: Vec<usize>,
 }
 
@@ -125,7 +126,7 @@ impl<'a, D: Length> Leaving<'a, D> {
         self.values[self.source_of.get(entry).map_or(entry, |&stored| stored) * self.stride]
     }
 
-    /// The ends and lengths of the edges that leave a vertex.
+    /// The edges that leave a vertex: their ends and their lengths.
     pub fn from(&self, vertex: usize) -> impl Iterator<Item = (usize, D)> {
         self.pattern.entries(vertex).map(|entry| (self.pattern.row_idx()[entry] as usize, self.value(entry)))
     }
@@ -159,7 +160,7 @@ impl<D: PartialOrd> Ord for Reached<D> {
     }
 }
 
-/// Visits vertices in the order of their distances.
+/// Dijkstra's algorithm: visits vertices in the order of their distances.
 fn visit<D: Length, E: Iterator<Item = (usize, D)>>(
     distance: &mut [D],
     sources: &[usize],
@@ -180,9 +181,10 @@ fn visit<D: Length, E: Iterator<Item = (usize, D)>>(
     }
 }
 
-/// Visits edges in sweeps until no distance falls. A sweep begins with the distances of the sweep
-/// before, so that cycles are found after as many sweeps as on devices. It only visits edges that
-/// leave vertices whose distance fell in the sweep before, because no other edge lowers a distance.
+/// Visits edges in sweeps until no distance falls. A sweep computes with the distances of the sweep
+/// before, so that cycles are found after the same number of sweeps as on devices. A sweep only
+/// visits edges that leave vertices whose distance fell in the sweep before, because no other edge
+/// lowers a distance.
 fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(
     distance: &mut [D],
     sources: &[usize],

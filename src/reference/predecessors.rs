@@ -6,12 +6,11 @@ use crate::{
     matrix::{AnyMatrix, AnyView},
 };
 
-/// The predecessor of a vertex that has none.
+/// Stands for the predecessor of a vertex that has no predecessor.
 const NONE: u32 = u32::MAX;
 
-/// For each vertex, its predecessor on a shortest path from these sources, given the distances from
-/// the sources. The result is the same as that of
-/// [`Paths::predecessors`](crate::graph::Paths::predecessors).
+/// The predecessor of each vertex on a shortest path from the `sources`, given the distances from
+/// the sources. The result equals [`Paths::predecessors`](crate::graph::Paths::predecessors).
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -84,8 +83,8 @@ fn predecessors_in<D: Length>(g: AnyView<'_>, sources: &[usize], distances: AnyS
     }
     let mut is_near: Vec<bool> = before.iter().map(|&before| before != NONE).collect();
     sources.iter().filter(|&&source| distances[source] == D::ZERO).for_each(|&source| is_near[source] = true);
-    // The other vertices are found step by step from the settled ones. The vertices of each new
-    // list are one step further away.
+    // The remaining vertices are found step by step from the settled vertices. The vertices of each
+    // new list are one step further from the settled vertices than the list before.
     let mut near: Vec<usize> = (0..vertices).filter(|&vertex| is_near[vertex]).collect();
     while !near.is_empty() {
         let mut next = Vec::new();

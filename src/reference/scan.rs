@@ -1,12 +1,13 @@
 //! Scans on the CPU.
 use crate::primitives::segmented_reduce::RUN_PIECE;
 
-/// Replaces each value by the combination of all values up to it: an inclusive scan, in the order
-/// of [`Scanner`](crate::primitives::Scanner), which gives the same bits on every device.
+/// Replaces each value by the combination of all values up to and including it: an inclusive scan.
+/// The order is that of [`Scanner`](crate::primitives::Scanner), which gives the same bits on every
+/// device.
 ///
 /// Pieces of 1024 values are scanned separately from left to right. Then the combination of all
-/// earlier pieces is combined with each value of a piece. Up to 1024 values this is the plain
-/// serial scan. The last element is the reduction of all values.
+/// earlier pieces is combined with each value of a piece. For up to 1024 values the result is the
+/// plain serial scan. The last element is the reduction of all values.
 ///
 /// ```
 /// use blockmul::reference;

@@ -1,5 +1,5 @@
-//! The Schur complement on the CPU. The tests compare results with it, and it runs if there is no
-//! OpenCL.
+//! The Schur complement on the CPU. The tests compare results of devices with it. If there is no
+//! OpenCL, the command uses it.
 use crate::{
     Cbc, Element, Error, Matrix, Pattern, Real, Result,
     matrix::union,
@@ -21,8 +21,8 @@ pub struct Reduced<T> {
     y: Vec<T>,
 }
 
-/// Damping of [`schur`] with floors, which are the [`Floors`](crate::solver::Floors) on the host. A
-/// [`Damping`] converts to a damping without floors.
+/// Damping of [`schur`] with floors. The floors are the [`Floors`](crate::solver::Floors) of
+/// devices, on the host. A [`Damping`] converts to a damping without floors.
 #[derive(Debug, Clone, Copy)]
 pub struct FlooredDamping<'a, T> {
     /// The damping.
@@ -39,21 +39,23 @@ impl<T> From<Damping> for FlooredDamping<'_, T> {
     }
 }
 
-/// Computes the Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p. They have the same
-/// bits as the results of an [`Elimination`](crate::solver::Elimination), which defines U, W and V.
+/// Computes the Schur complement S = U' - W·V'⁻¹·Wᵀ and the right-hand side r = b_c - W·V'⁻¹·b_p.
+/// See [`Elimination`](crate::solver::Elimination) for U, W and V; its results have the same bits
+/// as S and r.
 ///
 /// Every sum is formed term by term in ascending order, and each multiplication is rounded before
 /// it is added or subtracted.
 ///
-/// * Damping: v'ⱼⱼ = vⱼⱼ + (λ·max(vⱼⱼ, floorⱼ)) or vⱼⱼ + λ; 1 if floorⱼ is infinite.
+/// * Damping: v'ⱼⱼ is vⱼⱼ + (λ·max(vⱼⱼ, floorⱼ)) or vⱼⱼ + λ, depending on the [`Damping`]. If
+///   floorⱼ is infinite, v'ⱼⱼ is 1.
 /// * Factors, column by column, with sums over k < j: ρⱼ = 1/√(v'ⱼⱼ - Σ lⱼₖ²), lᵢⱼ = (vᵢⱼ - Σ
 ///   lᵢₖ·lⱼₖ)·ρⱼ, yⱼ = (bⱼ - Σ lⱼₖ·yₖ)·ρⱼ, zᵣⱼ = (wᵣⱼ - Σ zᵣₖ·lⱼₖ)·ρⱼ.
-/// * S: the products of Z·Zᵀ are added as [`reference::multiply`](crate::reference::multiply) adds
-///   them, and their sum is subtracted from U'.
-/// * r: Z·y is added along the rows of Z, within a block over its columns, and cut every 1024
-///   blocks. The sum is subtracted from b_c.
-/// * Back-substitution: Zᵀ·x_c is added in the same way along the columns of Z, and subtracted from
-///   y, which gives t. Then xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ with sums over k > j, from the last j up.
+/// * S: the products of Z·Zᵀ are added in the order of
+///   [`reference::multiply`](crate::reference::multiply), and their sum is subtracted from U'.
+/// * r: an element of Z·y is a sum along a row of Z, and within a block over its columns. The sum
+///   is cut into pieces of 1024 blocks and subtracted from b_c.
+/// * Back-substitution: an element of Zᵀ·x_c is a sum along a column of Z, cut in the same way, and
+///   t is y - Zᵀ·x_c. From the last j to the first, xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ with sums over k > j.
 ///
 /// # Errors
 /// [`Error::NotPositiveDefinite`] with the first block of V' that is not positive definite;
@@ -128,7 +130,7 @@ pub fn schur<'a, T: Real>(
 }
 
 impl<T: Real> Reduced<T> {
-    /// The points' part of the solution, x_p = V'⁻¹·(b_p - Wᵀ·x_c).
+    /// The part of the solution that belongs to the points, x_p = V'⁻¹·(b_p - Wᵀ·x_c).
     ///
     /// # Errors
     /// [`Error::Length`] if `x_c` does not have one element for each scalar row of S.
@@ -158,14 +160,14 @@ impl<T: Real> Reduced<T> {
     }
 }
 
-/// Index of element (i, j), i >= j, of a factor.
+/// Index of element (i, j), with i >= j, in the array of a factor.
 fn at(i: usize, j: usize, p: usize) -> usize {
     j * (2 * p - 1 - j) / 2 + i
 }
 
 impl<T: Real> Damped<T> {
-    /// Damps a diagonal element in the same way as `cl/solver/schur/damping.cl`. Without a floor
-    /// the element itself is the base of the damping.
+    /// Damps a diagonal element in the same way as `cl/solver/schur/damping.cl`. If there is no
+    /// floor, the damping is relative to the element itself.
     fn apply(self, x: T, floor: Option<T>) -> T {
         match floor {
             Some(floor) if floor.to_f64() == f64::INFINITY => T::one(),
@@ -175,8 +177,8 @@ impl<T: Real> Damped<T> {
     }
 }
 
-/// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal;
-/// `None` if the block is not positive definite.
+/// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal,
+/// or `None` if the block is not positive definite.
 fn factor<T: Real>(block: &[T], p: usize, damped: Damped<T>, floors: &[T]) -> Option<Vec<T>> {
     let mut l = vec![T::zeroed(); packed(p)];
     for j in 0..p {

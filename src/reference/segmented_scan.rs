@@ -1,4 +1,4 @@
-//! The sum of a row in [`Order::Scan`].
+//! The sum of a row of a matrix in [`Order::Scan`].
 use crate::{
     Arithmetic,
     element::{Algebra, Order},

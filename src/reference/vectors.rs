@@ -1,5 +1,5 @@
-//! Products with vectors and dot products on the CPU, one loop for each formula. The device's sums
-//! are compared with them bit for bit.
+//! Products with vectors and dot products on the CPU, one loop for each formula. The tests compare
+//! sums of devices with these results bit for bit.
 use super::{lines::Lines, op::Op};
 use crate::{
     BlockShape, Error, Field, Matrix, Result, Semiring,
@@ -28,7 +28,8 @@ use nalgebra::{RealField, convert_unchecked};
 /// ```
 ///
 /// # Errors
-/// [`Error::Length`] if x or y does not have as many elements as op(A) has scalar columns or rows.
+/// [`Error::Length`] if x does not have one element for each scalar column of op(A), or y one for
+/// each scalar row.
 pub fn multiply_vector<'a, M: Matrix, V: VectorElement<M::Element>>(
     alpha: f64,
     a: impl Into<Factor<'a, M>>,
@@ -56,8 +57,8 @@ pub fn multiply_vector<'a, M: Matrix, V: VectorElement<M::Element>>(
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
-/// For [`Order::Arrival`] the terms are added in ascending order. The device's sums differ from
-/// these by rounding.
+/// For [`Order::Arrival`] this function adds the terms in ascending order, so a device's sums
+/// differ from the result by rounding.
 ///
 /// # Errors
 /// The errors of [`multiply_vector`]; [`Error::Argument`] for blocks in another order than
@@ -131,7 +132,7 @@ pub fn multiply_any_vector<'a>(
 /// The old contents of a vector to which a product is added.
 #[derive(Debug, Clone, Copy)]
 pub struct Onto<'a> {
-    /// The factor of the old contents. If it is 0, only their number matters.
+    /// The factor of the old contents. If beta is 0, only the number of old contents matters.
     pub beta: f64,
     /// The old contents.
     pub old: &'a AnyValues,
@@ -288,7 +289,7 @@ pub(super) fn check_len(array: &'static str, found: usize, expected: usize) -> R
     }
 }
 
-/// The sums of lines, computed in type `N` and returned as elements of x's type.
+/// The sums of lines, computed in type `N` and returned as elements of the type of x.
 fn multiply_lines<N: Widened>(
     lines: &Lines<'_>,
     semiring: Semiring,

@@ -20,25 +20,29 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Largest |c - r|.
+    /// Largest |c - r| of an element c of the product and the element r of the reference at the
+    /// same place.
     pub max_abs_error: f64,
-    /// Largest |c - r| / (|A||B|)ij, with 0/0 = 0.
+    /// Largest quotient of |c - r| and the sum of the magnitudes of the element's terms. The
+    /// quotient 0/0 counts as 0.
     pub max_rel_error: f64,
     /// Whether the pattern equals that of the reference.
     pub pattern_equal: bool,
     /// Whether every element has the same bits as the reference.
     #[serde(skip)]
     pub bits_equal: bool,
-    /// Whether the pattern is equal and every element differs by at most 2·n·u·(|A||B|)ij. Here n
-    /// is the number of scalar terms of its sum, and u the unit round-off of the arithmetic type.
-    /// For f16 one rounding of the result is allowed in addition.
+    /// Whether the pattern is equal and every element differs from the reference by at most the
+    /// bound 2·n·u·(|A||B|)ij. Here n is the number of scalar terms of the element's sum, and u is
+    /// the unit round-off of the arithmetic type. Elements of f16 may also differ by one rounding
+    /// of the result.
     #[serde(skip)]
     pub passed: bool,
-    /// Number of elements that differ by more, if the pattern is equal.
+    /// Number of elements that differ by more than the bound, if the pattern is equal.
     #[serde(skip)]
     pub wrong: u64,
-    /// Row and column of the first of these in the order in which C stores them, counted in scalars
-    /// from 0. `None` for matrices of groups.
+    /// Row and column of the first element that differs by more than the bound, in the order in
+    /// which C stores elements, counted in scalars from 0. For matrices of groups the field is
+    /// `None`.
     #[serde(skip)]
     pub first_wrong: Option<(usize, usize)>,
 }
@@ -66,7 +70,7 @@ impl Verification {
         }
     }
 
-    /// Does what [`Verification::of`] does, and finds the place of the first wrong element in C.
+    /// Like [`Verification::of`], but also finds the place of the first wrong element in C.
     fn of_matrix(errors: Errors, c: AnyView<'_>) -> Self {
         let place = |(entry, i): (usize, usize)| {
             let line = c.pattern.col_ptr().partition_point(|&end| end as usize <= entry) - 1;
@@ -81,8 +85,8 @@ impl Verification {
 /// Compares C with the reference product of A and B.
 ///
 /// The bound holds for two sums of the same n terms in any order, with each product rounded once.
-/// It is |c - r| <= 2·n·u·Σ|a||b| to first order (Higham, Accuracy and Stability of Numerical
-/// Algorithms, section 4.2).
+/// To first order the bound is |c - r| <= 2·n·u·Σ|a||b| (Higham, Accuracy and Stability of
+/// Numerical Algorithms, section 4.2).
 ///
 /// # Errors
 /// The errors of [`reference::multiply`].
@@ -118,8 +122,8 @@ fn verify_any([a, b, c]: [AnyView<'_>; 3], threshold: Option<Threshold>) -> Resu
     compare([a, b], c, r, &pattern, &|entry| Some(kept.as_ref().map_or(entry, |kept| kept[entry])))
 }
 
-/// Verifies a masked product. Its pattern must equal the pattern of the mask, and entries that
-/// receive no product must be 0.
+/// Verifies a masked product. The pattern of C must equal the pattern of the mask, and entries of C
+/// that receive no product must be 0.
 ///
 /// # Errors
 /// The errors of [`reference::multiply_masked`].
@@ -136,7 +140,7 @@ fn verify_any_masked([a, b, c]: [AnyView<'_>; 3], mask: AnyView<'_>) -> Result<V
 }
 
 /// Verifies a product over a semiring, at the places of a mask if there is one. Every element must
-/// have the bits of the reference; all NaN count as equal.
+/// have the bits of the reference. Two NaN count as equal.
 ///
 /// # Errors
 /// The errors of [`reference::multiply_over`] and [`reference::multiply_masked_over`].
@@ -191,7 +195,8 @@ fn compare(
     Ok(Verification::of_matrix(errors, c))
 }
 
-/// Compares a block of C with a block of the reference, or with zeros if there is none.
+/// Compares a block of C with a block of the reference, or with zeros if the reference has no block
+/// at this place.
 fn of_block(
     [c, r]: [AnyView<'_>; 2],
     entry: usize,
@@ -211,7 +216,7 @@ fn of_block(
     (0..c.shape.area()).map(of_element).fold(Errors::NONE, Errors::and)
 }
 
-/// The value of an element, and its bits in its type.
+/// The value of an element, and the bits with which its type represents it.
 #[derive(Clone, Copy)]
 struct Number {
     value: f64,
@@ -223,9 +228,9 @@ struct Errors {
     absolute: f64,
     relative: f64,
     bits_equal: bool,
-    /// Elements outside of the bound.
+    /// Number of elements that differ from the reference by more than the bound.
     wrong: u64,
-    /// The entry of the first of them, and its number in the block.
+    /// The entry that contains the first wrong element, and the number of the element in the block.
     first: Option<(usize, usize)>,
 }
 
@@ -246,7 +251,7 @@ impl Errors {
             _ => 0.0,
         };
         let relative = if absolute == 0.0 { 0.0 } else { absolute / magnitude };
-        // A NaN makes this comparison false.
+        // If a number is NaN, this comparison is false.
         let within = absolute <= bound * magnitude + storage;
         let known = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
         let (absolute, relative) = (known(absolute), known(relative));
@@ -270,7 +275,7 @@ fn absolute(view: AnyView<'_>) -> Result<Cbc<f64>> {
     Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values)
 }
 
-/// A matrix with this pattern whose entries are 1. The product of two such matrices counts the
+/// A matrix with the pattern of `view` whose entries are 1. The product of two such matrices counts
 /// terms.
 fn ones(view: AnyView<'_>) -> Result<crate::Csc<f64>> {
     crate::Csc::new(view.pattern.clone(), vec![1.0; view.nnz()])
@@ -290,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_bound_is_two_n_u_of_the_magnitudes() -> Result<()> {
-        // Four terms of magnitude 1: 2 * 4 * 2^-53 * 4 = 2^-48.
+        // With four terms of magnitude 1, the bound 2·n·u·(|A||B|)ij is 2 * 4 * 2^-53 * 4 = 2^-48.
         let (a, b) = sum_of(&[1.0, -1.0, 1.0, -1.0])?;
         let c = |x: f64| Csc::from_triplets(1, 1, [(0, 0, x)]);
         let bound = 2f64.powi(-48);
@@ -310,7 +315,8 @@ mod tests {
         let (identity, c) = (AnyMatrix::from(identity), AnyMatrix::from(Csc::from_triplets(4, 4, wrong)?));
         let found = verify(&a, &identity, &c)?;
         assert_eq!((found.wrong, found.first_wrong, found.passed), (2, Some((3, 2)), false));
-        // Blocks of 1x2 by those of 2x2; and the same by rows, where row 2 comes first.
+        // Multiplies blocks of 1x2 by blocks of 2x2. The same matrices are also stored by rows,
+        // where row 2 comes first.
         let square = BlockShape::new(2, 2).unwrap();
         let of_blocks = [a.to_blocks(shape)?, identity.to_blocks(square)?, c.to_blocks(shape)?];
         let found = verify(&of_blocks[0], &of_blocks[1], &of_blocks[2])?;

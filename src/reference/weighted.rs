@@ -12,7 +12,7 @@ pub(super) fn untyped<'a, M: Matrix>(weights: Weights<&'a M, &'a [M::Element]>) 
 
 pub(super) type AnyWeights<'a> = Weights<AnyView<'a>, AnySlice<'a>>;
 
-/// Computes T = W·J on J's pattern.
+/// Computes T = W·J on the pattern of J.
 pub(super) fn weighted(j: AnyView<'_>, weights: AnyWeights<'_>) -> Result<AnyMatrix> {
     let size = j.dimensions();
     let rows = size.block_rows;
@@ -41,8 +41,9 @@ pub(super) fn weighted(j: AnyView<'_>, weights: AnyWeights<'_>) -> Result<AnyMat
     Ok(AnyMatrix::of_arrays(j.kind, j.pattern.clone(), j.shape, j.shape.area(), values))
 }
 
-/// The values of T, whose sums have type `N`: the sums with the information matrices, if there are
-/// any, multiplied by the weights, if there are any.
+/// The values of T. An element is a sum of type `N` over a row of an information matrix, or an
+/// element of J if there are no information matrices. The element is multiplied by its weight, if
+/// there are weights.
 fn weighted_values<N: Widened>(
     j: AnyView<'_>,
     information: Option<AnyView<'_>>,

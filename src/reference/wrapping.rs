@@ -1,5 +1,5 @@
-//! Sums of integers that wrap around: an upper bound of the sums, and a count of the sums that
-//! wrap, computed in 128 bits.
+//! Sums of integers that wrap around: computes an upper bound of the sums, and counts the sums that
+//! wrap, in 128 bits.
 use super::{Onto, op::Op};
 use crate::{
     Error, Result, Semiring,
@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 /// Sums of integers that wrap around at the ends of their type.
 ///
-/// The bound of a product is cheap to compute. If it is within the type, no sum wraps. Otherwise
-/// [`IntegerSums::wrapped`] counts the sums that wrap.
+/// The bound of a product is cheap to compute. If the bound is within the range of the type, no sum
+/// wraps. If not, [`IntegerSums::wrapped`] counts the sums that wrap.
 ///
 /// ```
 /// use blockmul::reference::{self, IntegerSums};
@@ -26,14 +26,15 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy)]
 pub struct IntegerSums {
     element: ElementType,
-    /// Whether the sums contain the values of the first factor. If not, each value counts as 1. The
-    /// next field is for the second factor.
+    /// Whether the sums contain the values of the first factor. If `of_first` is false, each value
+    /// of the first factor counts as 1.
     of_first: bool,
     of_second: bool,
 }
 
 impl IntegerSums {
-    /// The sums in an algebra; `None` if elements of this type do not wrap around in the algebra.
+    /// The sums in an algebra, or `None` if elements of this type do not wrap around in the
+    /// algebra.
     pub fn of(element: ElementType, semiring: Semiring) -> Option<Self> {
         let (of_first, of_second) = match semiring {
             Semiring::PlusTimes => (true, true),
@@ -42,7 +43,7 @@ impl IntegerSums {
             Semiring::PlusPair => (false, false),
             _ => return None,
         };
-        let wraps = element.is_integer() && element != ElementType::U8;
+        let wraps = element.is_integer() && !element.is_truth();
         wraps.then_some(Self { element, of_first, of_second })
     }
 
@@ -72,7 +73,7 @@ impl IntegerSums {
         largest_sum(a.into(), |value| self.first(value)) * self.second(largest)
     }
 
-    /// Number of entries of C = A·B whose sums are outside of the range of their type.
+    /// Number of elements of C = A·B whose exact sums are outside of the range of the element type.
     ///
     /// # Errors
     /// [`Error::Argument`] if C has other sides than A·B, or if one matrix is stored by rows and
@@ -85,7 +86,8 @@ impl IntegerSums {
                 "C must have the sides of A·B, and all be stored by rows or by columns".into(),
             ));
         }
-        // The arrays of row-major matrices are those of the transposes: Cᵀ = Bᵀ·Aᵀ.
+        // The arrays of row-major matrices are the arrays of their transposes, so this computes Cᵀ
+        // = Bᵀ·Aᵀ.
         if of_a.1 {
             let [a, b, c] = [a, b, c].map(|matrix| matrix.clone().into_transpose());
             return self.swapped().wrapped(&b, &a, &c);
@@ -122,8 +124,9 @@ impl IntegerSums {
         sums.bound_of_vectors(a, d.values().magnitude())
     }
 
-    /// Number of elements of A·D, or of D·A, whose sums are outside of the range of their type. If
-    /// the product is added to old contents, these are in the layout of D.
+    /// Number of elements of A·D, or of D·A, whose exact sums are outside of the range of the
+    /// element type. If the product is added to old contents, the old contents are in the layout of
+    /// D.
     ///
     /// # Errors
     /// [`Error::Argument`] if A and D do not have the same inner side; [`Error::Length`] if the
@@ -175,7 +178,7 @@ impl IntegerSums {
         }
     }
 
-    /// Number of sums that are outside of the range of their type.
+    /// Number of exact sums that are outside of the range of the element type.
     pub fn outside(self, sums: impl IntoIterator<Item = i128>) -> u64 {
         let [lowest, highest] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| whole(self.element.nearest(end)));
         sums.into_iter().filter(|sum| !(lowest..=highest).contains(sum)).count() as u64
@@ -187,7 +190,7 @@ fn magnitude(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(0.0, |largest, value| value.abs().max(largest))
 }
 
-/// An element of an integer type.
+/// Converts an element of an integer type.
 fn whole(value: f64) -> i128 {
     value as i128
 }
@@ -236,8 +239,8 @@ mod tests {
         Csc::from_triplets(rows, cols, entries).unwrap()
     }
 
-    /// In f64 sums below 2^53 are exact. If they differ from the sums of the type, those have
-    /// wrapped.
+    /// Compares integer sums with sums in f64, which are exact below 2^53. If the two sums differ,
+    /// the integer sum has wrapped.
     #[test]
     fn what_wraps_is_counted_and_never_above_the_bound() -> Result<()> {
         let mut random = Random::new(1);
@@ -279,7 +282,8 @@ mod tests {
         let (sums, t) = (IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap(), Factor::from(&a).t());
         assert_eq!(sums.exact(&a, |_| 4), [1 << 33, -20]);
         assert_eq!(sums.exact(t, |row| [1, 2][row]), [1 << 30, -10, 1 << 30]);
-        // Sums of 2^31·x and -5·x for x of 0 to 99: the first passes the end from x = 1 on.
+        // The sums are 2^31·x and -5·x for x of 0 to 99. The sums 2^31·x are outside of the range
+        // of i32 from x = 1 on.
         let d = |rows, cols, at: fn(i32) -> i32, layout| {
             let values = (0..rows * cols).map(|i| at(i as i32)).collect::<Vec<i32>>();
             AnyDense::new(DenseShape::new(rows, cols, layout), values.into()).unwrap()
@@ -287,7 +291,7 @@ mod tests {
         let (columns, rows) = (d(3, 100, |i| i / 3, Layout::ByColumns), d(100, 3, |i| i / 3, Layout::ByRows));
         assert_eq!(sums.wrapped_of_dense(Side::Left, &a, &columns, None)?, 99);
         assert_eq!(sums.wrapped_of_dense(Side::Right, t, &rows, None)?, 99);
-        // Old contents of -2^31 make the first sum 2^31·(x - 1), and 2^31·(x - 2) if they count
+        // Old contents of -2^31 turn 2^31·x into 2^31·(x - 1), and into 2^31·(x - 2) if they count
         // twice.
         for (side, of_a, d, old) in [
             (Side::Left, Factor::from(&a), &columns, d(2, 100, |i| (i % 2 - 1) << 31, Layout::ByColumns)),

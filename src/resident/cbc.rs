@@ -87,7 +87,8 @@ impl DeviceCbc {
 }
 
 impl DevicePattern {
-    /// Refuses a matrix, called `name`, whose pattern differs from this one. Every plan calls this.
+    /// Refuses a matrix, called `name`, whose pattern differs from this pattern. Every plan calls
+    /// `check`.
     pub(crate) fn check(&self, name: &str, matrix: &DeviceCbc) -> Result<()> {
         let (arrays, array_shape, row_major) = (matrix.pattern.clone(), matrix.shape, self.row_major);
         self.check_same(name, &Self { arrays, array_shape, row_major })

@@ -29,14 +29,14 @@ pub struct DeviceDense<T> {
     pub(crate) device: Device,
 }
 
-/// A dense matrix on a device that a computation reads, without its element type.
+/// A dense matrix on a device that a computation only reads. Its element type is known at run time.
 #[derive(Clone, Copy)]
 pub(crate) struct DenseBuffer<'a> {
     pub shape: DenseShape,
     pub values: &'a Buffer,
 }
 
-/// A dense matrix on a device that a computation writes, without its element type.
+/// A dense matrix on a device that a computation writes. Its element type is known at run time.
 pub(crate) struct DenseBufferMut<'a> {
     pub shape: DenseShape,
     pub values: &'a mut Buffer,
@@ -82,7 +82,7 @@ impl Device {
 }
 
 impl<T> DeviceDense<T> {
-    /// Copies a dense matrix. `T` is its element type, or [`Any`].
+    /// Copies a dense matrix. `T` is the element type of the matrix, or [`Any`].
     pub(crate) fn upload_within(work: &Work, matrix: AnyDenseView<'_>) -> Result<Self> {
         matrix.shape.check()?;
         work.device().require(matrix.element())?;
@@ -221,7 +221,7 @@ impl<T: Element> DeviceDense<T> {
     }
 
     /// Replaces all elements by the elements of an array in the matrix's layout, including gaps.
-    /// Waits until they are copied.
+    /// Waits until the elements are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].

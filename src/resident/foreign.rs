@@ -34,7 +34,7 @@ pub struct RawMatrix {
 
 impl<M: Matrix> DeviceMatrix<M> {
     /// A matrix over an application's own buffers, which are retained and not copied. The device
-    /// checks their contents with one kernel and one small read.
+    /// checks the contents of the buffers with one kernel and one small read.
     ///
     /// # Errors
     /// [`Error::Pattern`] with the column and the entry, [`Error::Length`] if a buffer is too
@@ -59,7 +59,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// See [`DeviceMatrix::adopt`], except for [`Error::Pattern`].
     ///
     /// # Safety
-    /// See [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
+    /// See [`DeviceMatrix::adopt`]. In addition, the arrays must be a valid pattern.
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
         // SAFETY: as the caller guarantees.
         Ok(Self::new(unsafe { borrowed(device, parts, MatrixType::<M>::OF.any())? }))
@@ -88,12 +88,12 @@ impl DeviceMatrix<AnyMatrix> {
 }
 
 impl<M: HostMatrix> DeviceMatrix<M> {
-    /// The buffers of the matrix. They are valid while the matrix lives.
+    /// The buffers of the matrix. The buffers are valid while the matrix lives.
     ///
     /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers.
-    /// They must have ended before the matrix is dropped, because later products then reuse its
-    /// memory, even if the handles were retained. ([`DeviceMatrix::into_raw_parts`] transfers the
-    /// memory to the caller.) `col_ptr` and `row_idx` must not be written.
+    /// The commands must have ended before the matrix is dropped, because later products then reuse
+    /// its memory, even if the handles were retained. ([`DeviceMatrix::into_raw_parts`] transfers
+    /// the memory to the caller.) `col_ptr` and `row_idx` must not be written.
     pub fn raw_parts(&self) -> RawMatrix {
         let DeviceCbc { shape, stride, .. } = self.cbc;
         let (nrows, ncols) = (self.cbc.nrows, self.cbc.ncols);
@@ -101,14 +101,14 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         RawMatrix { nrows, ncols, nnz: self.cbc.nnz(), shape, stride, col_ptr, row_idx, values }
     }
 
-    /// Transfers the buffers of the matrix to the caller, who must release each once. They may be
-    /// longer than the matrix needs.
+    /// Transfers the buffers of the matrix to the caller, who must release each once. The buffers
+    /// may be longer than the matrix needs.
     ///
     /// Commands of another queue must wait for a [`Device::marker`]. Offsets and rows are copied if
     /// plans or other matrices share them.
     ///
     /// # Errors
-    /// [`Error::Memory`] or [`Error::OpenCl`] if such a copy fails.
+    /// [`Error::Memory`] or [`Error::OpenCl`] if the copy of offsets or rows fails.
     pub fn into_raw_parts(self) -> Result<RawMatrix> {
         let mut parts = self.raw_parts();
         let work = Work::new(self.device(), None);

@@ -7,8 +7,8 @@ use crate::{
     matrix::{AnyMatrix, AnyType, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
 };
 
-/// A matrix of type `M` on a device. It is uploaded once and can be multiplied many times. A
-/// product stays on the device until it is downloaded.
+/// A matrix of type `M` on a device. The matrix is uploaded once and can be multiplied many times.
+/// A product stays on the device until it is downloaded.
 ///
 /// The element type and the format of a `DeviceMatrix<AnyMatrix>` are known at run time only.
 #[repr(C)]
@@ -77,7 +77,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 
     /// Replaces all values by `values`, which must have the order and the stride of the uploaded
-    /// matrix. Waits until they are copied.
+    /// matrix. Waits until the values are copied.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).
@@ -106,9 +106,9 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 }
 
-/// Matrices whose element type and format are known at run time only. They can be operands of
-/// products, plans and all other operations, like other matrices. The operands of one operation
-/// must have the same element type and order.
+/// Matrices whose element type and format are known at run time only. Matrices of `AnyMatrix` can
+/// be operands of products, plans and all other operations, like matrices of a known type. The
+/// operands of one operation must have the same element type and order.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -1,5 +1,5 @@
-//! Matrices over buffers of the `ocl` crate (feature `ocl`). They are multiplied in place, and
-//! products can be returned as `ocl` buffers.
+//! Matrices over buffers of the `ocl` crate (feature `ocl`). The matrices are multiplied in place,
+//! and products can be returned as `ocl` buffers.
 use super::{DeviceDense, DeviceMatrix, RawMatrix};
 use crate::{
     BlockShape, Element, Matrix, Result,
@@ -16,12 +16,12 @@ pub struct OclMatrix<'a, T: OclPrm> {
     pub nrows: usize,
     /// Columns of the grid of entries (blocks) that the arrays describe.
     pub ncols: usize,
-    /// Number of stored entries (blocks). The buffers may be longer.
+    /// Number of stored entries (blocks). The buffers may be longer than these entries need.
     pub nnz: usize,
     /// Shape of each block, column-major.
     pub shape: BlockShape,
-    /// Number of elements from one block to the next. It is the area of a block if blocks are not
-    /// padded.
+    /// Number of elements from one block to the next. The stride is the area of a block if blocks
+    /// are not padded.
     pub stride: usize,
     /// `ncols + 1` offsets.
     pub col_ptr: &'a ocl::Buffer<u32>,
@@ -35,8 +35,8 @@ impl<M: Matrix> DeviceMatrix<M>
 where
     M::Element: OclPrm,
 {
-    /// A matrix over `ocl` buffers. They are not copied, and the device checks them; see
-    /// [`DeviceMatrix::adopt`].
+    /// A matrix over `ocl` buffers. The buffers are not copied, and the device checks their
+    /// contents; see [`DeviceMatrix::adopt`].
     ///
     /// # Errors
     /// See [`DeviceMatrix::adopt`].
@@ -120,8 +120,8 @@ impl<T: OclPrm + Element> DeviceDense<T> {
     /// The matrix's elements as an `ocl` memory object, for kernel arguments. Nothing is copied.
     ///
     /// # Safety
-    /// Commands on it must have ended before the matrix is dropped, and before it is written in
-    /// place.
+    /// Commands on the memory object must have ended before the matrix is dropped, and before it is
+    /// written in place.
     pub unsafe fn to_ocl(&self) -> core::Mem {
         // SAFETY: the handle is valid while the matrix lives, and `copied` retains it.
         unsafe { core::Mem::from_raw_copied_ptr(self.raw()) }

@@ -12,7 +12,7 @@ use crate::{
 use std::sync::{Arc, OnceLock};
 
 /// The structure of a matrix on a device: the places of its entries (blocks) and the shape of its
-/// blocks. It is a handle: its clones and all matrices made on it share the arrays.
+/// blocks. A pattern is a handle: its clones and all matrices made on it share the arrays.
 #[derive(Clone)]
 pub struct DevicePattern {
     pub(crate) arrays: Arc<PatternArrays>,
@@ -72,7 +72,7 @@ impl DevicePattern {
         }
     }
 
-    /// Refuses a matrix, called `name`, if its pattern `other` differs from this one.
+    /// Refuses a matrix, called `name`, if its pattern `other` differs from this pattern.
     pub(crate) fn check_same(&self, name: &str, other: &Self) -> Result<()> {
         let same_device = other.device().same_as(self.device());
         if same_device && other.array_shape == self.array_shape && self.arrays.same_as(&other.arrays)? {
@@ -119,7 +119,8 @@ impl std::fmt::Debug for DevicePattern {
     }
 }
 
-/// The arrays of a pattern. The code that makes such a value guarantees that they are valid.
+/// The arrays of a pattern. The code that makes a `PatternArrays` guarantees that its arrays are
+/// valid.
 pub(crate) struct PatternArrays {
     pub device: Device,
     pub nrows: usize,
@@ -136,8 +137,8 @@ pub(crate) struct PatternArrays {
 pub(crate) struct ColumnLengths {
     /// Number of entries in the longest column.
     pub longest: u32,
-    /// The sum of the squares of the numbers of entries in the columns. It equals the number of
-    /// products of A·A if, for every i, row i of A has as many entries as column i.
+    /// The sum of the squares of the numbers of entries in the columns. The sum equals the number
+    /// of products of A·A if, for every i, row i of A has as many entries as column i.
     pub squares: u64,
 }
 
@@ -152,17 +153,17 @@ impl ColumnLengths {
 }
 
 /// Number of work-groups that reduce the counts of a picture or pattern to records, which the host
-/// adds up. It is large enough for any device and small enough for the host.
+/// adds up. The number is large enough for any device and small enough for the host.
 pub(crate) const RECORD_GROUPS: usize = 256;
 
 /// Two sums over all offsets and rows, each of which is mixed with its index. Two different
-/// patterns have the same sums with a probability of 2^-128, unless they were constructed for this.
-/// Every summand is mixed by a bijection of 64 bits.
+/// patterns have the same sums with a probability of 2^-128, unless somebody constructed them to
+/// have the same sums. Every summand is mixed by a bijection of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 
 impl Fingerprint {
-    /// The fingerprint of the words of several arrays. It is read back.
+    /// The fingerprint of the words of several arrays. The fingerprint is read back.
     pub fn of(work: &Work, arrays: &[&Buffer<u32>]) -> Result<Self> {
         let (kernel, group_size) = PatternArrays::fingerprint_kernel(work.device())?;
         let groups = RECORD_GROUPS;
@@ -258,7 +259,7 @@ impl PatternArrays {
         self.col_ptr.bytes() + self.row_idx.bytes()
     }
 
-    /// Returns the arrays for exclusive use. They are copied if others share them.
+    /// Returns the arrays for exclusive use. Arrays that other patterns share are copied.
     pub fn into_buffers(self: Arc<Self>, work: &Work) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let copy = |from: &Buffer<u32>| -> Result<_> {
             let mut to = work.buffer(from.len())?;
@@ -271,8 +272,8 @@ impl PatternArrays {
         }
     }
 
-    /// Whether two patterns are the same. If they share their arrays, no comparison is needed.
-    /// Otherwise their fingerprints are compared; each is computed once, with one read-back.
+    /// Whether two patterns are the same. Patterns that do not share their arrays are compared by
+    /// fingerprints. The fingerprint of a pattern is computed once, with one read-back.
     pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
         if Arc::ptr_eq(self, other) {
             return Ok(true);

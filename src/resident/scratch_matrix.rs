@@ -13,11 +13,11 @@ pub(crate) struct ScratchMatrix {
     values: Scratch,
 }
 
-/// A matrix for one execution, with undefined values. When it is dropped, its memory returns to the
-/// plan, possibly before the commands that use it have run.
+/// A matrix for one execution, with undefined values. When a taken matrix is dropped, its memory
+/// returns to the plan, possibly before the commands that use it have run.
 pub(crate) struct TakenMatrix<'a> {
     values: &'a Scratch,
-    /// The matrix; `None` after it has been returned.
+    /// The matrix, or `None` after it has been returned.
     matrix: Option<DeviceCbc>,
 }
 

@@ -18,7 +18,7 @@ kernel! {
 }
 
 /// Number of columns or entries that a work-item checks in arrays adopted from an application. The
-/// number of atomic additions, and on a CPU the number of barriers, is divided by this.
+/// number of atomic additions, and on a CPU the number of barriers, is divided by `CHECKED_ITEMS`.
 const CHECKED_ITEMS: usize = 16;
 
 /// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is the same as
@@ -70,9 +70,10 @@ mod tests {
     #[test]
     fn small_arrays_are_judged_as_the_host_judges_them() {
         let work = Work::new(&test_device(), None);
-        // No columns, with and without entries; no entries; no rows; all entries in one column; one
-        // entry in each column. Columns that start at the boundary of a work-group's share, one
-        // entry before it and one after it. Empty columns at both ends and in between.
+        // The arrays have no columns, with and without entries, no entries, no rows, all entries in
+        // one column, or one entry in each column. Other columns start at the boundary of a
+        // work-group's share, one entry before it and one after it. There are empty columns at both
+        // ends and in between.
         let share = (work.device().info().elementwise_group() * CHECKED_ITEMS) as u32;
         let (long, nrows) = (2 * share + 1, 2 * share as usize + 1);
         let rows: Vec<u32> = (0..long).collect();

@@ -7,8 +7,8 @@ use crate::{
 
 /// A vector on a device, for example a factor of a product, a right-hand side or a solution.
 ///
-/// Its length is counted in scalars: a matrix with 10 block columns of 6x3 blocks is multiplied
-/// with a vector of 30 elements.
+/// The length of a vector is counted in scalars: a matrix with 10 block columns of 6x3 blocks is
+/// multiplied with a vector of 30 elements.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -102,7 +102,7 @@ impl Device {
     }
 }
 
-/// Vectors whose element type is known at run time only. They are multiplied with a
+/// Vectors whose element type is known at run time only, to be multiplied with a
 /// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix).
 ///
 /// ```
@@ -127,7 +127,7 @@ impl DeviceVector<Any> {
         }
     }
 
-    /// Replaces all elements. Waits until they are copied.
+    /// Replaces all elements. Waits until the elements are copied.
     ///
     /// # Errors
     /// [`Error::Argument`] if the values have another element type, [`Error::Length`],
@@ -155,7 +155,7 @@ impl<T: Element> DeviceVector<T> {
         DeviceVector { values: self.values.into_any(), device: self.device }
     }
 
-    /// Replaces all elements. Waits until they are copied.
+    /// Replaces all elements. Waits until the elements are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].

@@ -2,13 +2,13 @@
 //! nor underflow.
 use crate::{Error, Result, device::Work, element::ElementType, resident::DenseBufferMut};
 
-/// The factor of each column of a matrix.
+/// The factor by which each column of a matrix was scaled.
 pub(super) struct Scales(Vec<f64>);
 
 impl Scales {
     /// Scales columns of `b` whose squared norms, `squares`, are so far from 1 that the squared
     /// norms of their residuals may overflow or underflow. The largest magnitude in a scaled column
-    /// is from 1 to 2. Returns `None` if there is no such column.
+    /// is from 1 to 2. Returns `None` if no column needs scaling.
     ///
     /// # Errors
     /// [`Error::Argument`] for an element that is not finite.
@@ -17,8 +17,9 @@ impl Scales {
             ElementType::F64 => f64::MAX,
             _ => f32::MAX.into(),
         };
-        // In f32 the range is 2^-21 to 2^64. A residual may be 2^-50 of the norm and still have a
-        // normal square.
+        // For f32 the range of squared norms that need no scaling is 2^-21 to 2^64. If the squared
+        // norm is in this range, the square of a residual is a normal number even if the residual
+        // is 2^-50 of the norm.
         let safe = largest.powf(-1.0 / 6.0)..=largest.sqrt();
         if squares.iter().all(|square| safe.contains(square)) {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Binning: counts the entries of each cell and finds the largest magnitude. Kernel:
-//! `cl/spy/bin.cl`.
+//! Binning: counts the entries of each cell of a raster, and finds the largest magnitude in the
+//! cell. Kernel: `cl/spy/bin.cl`.
 use super::{BinNumbers, Scale};
 use crate::{
     BlockShape, DeviceInfo, Pattern, Result,
@@ -26,7 +26,7 @@ kernel! {
     }
 }
 
-/// A raster over the arrays of a matrix, which may be those of the transpose.
+/// A raster over the arrays of a matrix. The arrays may be those of the matrix's transpose.
 pub(super) struct Mesh {
     pub scale: Scale,
     rows_per_cell: u64,
@@ -36,7 +36,7 @@ pub(super) struct Mesh {
     col_step: u64,
 }
 
-/// For each cell the number of its entries, and the bits of the largest magnitude.
+/// For each cell, the number of its entries and the bits of the largest magnitude.
 #[derive(Debug, PartialEq)]
 pub(super) struct Bins {
     pub counts: Vec<u32>,
@@ -130,8 +130,8 @@ impl Mesh {
     }
 }
 
-/// Returns 32 bits that have the order of magnitudes. They are 0 for zero only, and for any NaN the
-/// number above infinity.
+/// Returns 32 bits that have the order of magnitudes. The bits are 0 for zero only. For any NaN
+/// they are the number after that of infinity.
 pub(super) fn magnitude(element: ElementType, value: f64) -> u32 {
     let value = value.abs();
     match element == ElementType::F64 {
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn small_matrices_at_the_ends_of_items_and_groups() -> Result<()> {
-        // A work-group takes 12 elements with one tuning and 64 with another. The numbers of
-        // entries are one less than this, equal to it and one more. The entries are in one column,
-        // in one row (a column each), and on a diagonal with two empty columns between entries.
+        // A work-group takes 12 elements with one tuning and 64 with another tuning. The numbers of
+        // entries are 0, 1 and 2, and 12 and 64 and their neighbours. The entries are in one
+        // column, or in one row, or on a diagonal with two empty columns between entries.
         for nnz in [0, 1, 2, 11, 12, 13, 63, 64, 65] {
             for (rows, cols, place) in [
                 (70, 1, (|i| (i, 0)) as fn(usize) -> (usize, usize)),
@@ -227,7 +227,8 @@ mod tests {
             Ok(())
         }
         of_type::<f64>(&[1, 3, 5, 9, 100])?;
-        // Cells that contain whole blocks, and cells that contain elements.
+        // With the smaller raster cells contain whole blocks, and with the larger raster they
+        // contain elements.
         of_type::<f32>(&[3, 100])?;
         of_type::<f16>(&[3, 100])?;
         of_type::<u32>(&[3, 100])?;
@@ -263,7 +264,8 @@ mod tests {
         Ok(())
     }
 
-    /// The largest possible number of scalar rows, in one cell for all rows and in smaller cells.
+    /// Tests the largest possible number of scalar rows, with one cell for all rows and with many
+    /// cells.
     #[test]
     fn small_numbers_of_entries_in_billions_of_rows() -> Result<()> {
         let shape = BlockShape::new(32, 1)?;

@@ -1,10 +1,11 @@
 //! Draws shaded cells as a [`Picture`], with a frame and a legend.
 use super::{Picture, legend, picture::FRAME, shade::Shaded};
 
-/// Largest side of a cell in pixels. With it a matrix of 20 x 20 has about 640 pixels on each side.
+/// Largest side of a cell in pixels. A matrix of 20 x 20 elements then has about 640 pixels on each
+/// side.
 const LARGEST_CELL: usize = 32;
-/// Smallest side in pixels of blocks that have lines between them. Lines are drawn only if each
-/// element stays visible.
+/// Smallest side in pixels of blocks between which lines are drawn. Lines between smaller blocks
+/// would hide elements.
 const SMALLEST_WITH_GRID: usize = 8;
 /// The palette's index of the lines between blocks.
 const GRID: u8 = 5;
@@ -30,8 +31,8 @@ impl Picture {
             let place = (BORDER + cell / scale.width() * rows, BORDER + cell % scale.width() * cols);
             picture.fill(place, (rows, cols), index);
         }
-        // The lines are the last pixels of each block, except for the last blocks, which end at the
-        // frame.
+        // A line takes the last pixels of a block. The last blocks have no lines, because they end
+        // at the frame.
         let (block_rows, block_cols) = (scale.shape.rows() * rows, scale.shape.cols() * cols);
         let by_line = scale.rows.per_cell == 1 && scale.cols.per_cell == 1;
         if by_line && rows.min(cols) > 1 && block_rows.min(block_cols) >= SMALLEST_WITH_GRID {
@@ -62,8 +63,8 @@ mod tests {
         let matrix = Csc::from_triplets(2, 1, [(0, 0, 2e-9), (1, 0, 4.8)]).unwrap();
         let picture = Picture::draw(&Shaded::new(&Raster::on_host(&matrix, 16).unwrap(), Shade::Magnitude), 16);
         let dot = |row: usize, col: usize| picture.pixels[row * picture.width + col] == Shaded::INK;
-        // Dots are 2 x 2 pixels. Characters are 9 pixels apart, which is not a whole number of
-        // dots.
+        // Dots are 2 x 2 pixels. The distance from one character to the next is 9 pixels, which is
+        // not a whole number of dots.
         let top = picture.height() - 12;
         let line = |row: usize, text: usize, chars: usize| -> String {
             let dots = (0..chars).flat_map(|char| (0..4).map(move |dot| (char, dot)));

@@ -1,10 +1,10 @@
-//! The legend of a picture: the ramp of colours, with the values at its ends below.
+//! The legend of a picture: the ramp of colours, and below it the values at the ends of the ramp.
 use super::picture::{FRAME, Picture};
 use super::shade::{STEPS, Shaded, step_index};
 
 /// Number of pixels from the frame of the cells to the lower edge of the picture.
 pub const HEIGHT: usize = GAP + BAR + 2 + LINES * DOT + 2;
-/// The least width of the bar and the longest labels, in pixels.
+/// The least width of the legend, in pixels, which is enough for the bar and the longest labels.
 pub const LEAST_WIDTH: usize = 3 * STEPS as usize + 2;
 const GAP: usize = 8;
 const BAR: usize = 12;
@@ -17,8 +17,8 @@ const DOT: usize = 2;
 const ADVANCE: usize = COLUMNS * DOT + SPACE;
 const SPACE: usize = 3;
 
-/// Glyphs of numbers. Each has five rows of three dots; an octal digit is a row. The E is a capital
-/// letter, so that it differs from 2.
+/// Glyphs of numbers. Each glyph has five rows of three dots; each octal digit of its number is a
+/// row. The E is a capital letter, so that it differs from 2.
 const GLYPHS: [(char, u16); 13] = [
     ('0', 0o75557),
     ('1', 0o26227),

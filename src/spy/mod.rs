@@ -1,9 +1,10 @@
-//! Pictures of matrices. A raster of cells covers a matrix; each cell has the number of its entries
+//! Pictures of matrices. A raster of cells covers a matrix. Each cell has the number of its entries
 //! and their largest magnitude.
 //!
 //! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`)
-//! or on the host ([`Raster::on_host`]). Both give exactly the same raster. [`Shaded`] assigns
-//! colours to the cells, and `Picture` (feature `pictures`) makes a file from them.
+//! or on the host ([`Raster::on_host`]). The device and the host give exactly the same raster.
+//! [`Shaded`] assigns colours to the cells, and `Picture` (feature `pictures`) makes a file from
+//! them.
 //!
 //! ```
 //! use blockmul::extra::spy::Raster;
@@ -56,7 +57,8 @@ pub struct Cell {
     /// otherwise elements of blocks.
     pub entries: u32,
     /// Largest magnitude of an element; NaN if any element is NaN. For `f64` only the upper 32 bits
-    /// are used: the result is correct to one part in a million, and it is 0 for zeros only.
+    /// of a magnitude are used, so the result is correct to one part in a million. The largest
+    /// magnitude is 0 only if all elements are 0.
     pub largest: f64,
 }
 

@@ -11,6 +11,7 @@ numbers! {
 
 const GPU: BinNumbers = BinNumbers { binned_items: 8 };
 
-// With more elements a work-item makes fewer searches for a column, and fewer atomic operations if
-// neighbouring elements are in the same cell.
+// The more elements a work-item takes, the fewer searches for a column it makes for each element. A
+// work-item with many elements also makes fewer atomic operations if neighbouring elements are in
+// the same cell.
 const CPU: BinNumbers = BinNumbers { binned_items: 256 };

@@ -6,8 +6,8 @@ use crate::{Error, Pattern, Result};
 pub struct Overlap {
     /// Entries that are in both patterns.
     pub both: Pattern,
-    /// Entries that are only in the first pattern. If the first is a product and the second a
-    /// factor, these are the fill-in.
+    /// Entries that are only in the first pattern. If the first pattern is that of a product and
+    /// the second that of a factor, these entries are the fill-in.
     pub first_only: Pattern,
     /// Entries that are only in the second pattern.
     pub second_only: Pattern,

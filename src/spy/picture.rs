@@ -1,4 +1,4 @@
-//! [`Picture`]: pixels, and how they are written to a file.
+//! [`Picture`]: the pixels of a picture, and the code that writes them to a file.
 use super::shade::Colour;
 use std::io;
 
@@ -43,8 +43,8 @@ impl Picture {
         }
     }
 
-    /// Encodes an indexed PNG file with one byte for each pixel, compressed. Its description
-    /// contains the scale and the colours in words.
+    /// Encodes an indexed PNG file with one byte for each pixel, compressed. The file contains a
+    /// description of the scale and the colours in words.
     ///
     /// # Errors
     /// The errors of the encoder, for a picture that is too large for the format.
@@ -55,7 +55,7 @@ impl Picture {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_palette(self.palette.concat());
         encoder.set_compression(png::Compression::High);
-        // Differences of palette indices have no meaning.
+        // PNG's filters would encode differences of palette indices, which have no meaning.
         encoder.set_filter(png::Filter::NoFilter);
         encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
         encoder.add_text_chunk("Description".into(), self.description.clone())?;

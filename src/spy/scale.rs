@@ -6,7 +6,7 @@ use crate::{BlockShape, Error, Result};
 pub struct CellLines {
     /// Number of rows or columns, counted in scalars.
     pub lines: u64,
-    /// Number of rows or columns in each cell. The last cell may have fewer.
+    /// Number of rows or columns in each cell. The last cell may have fewer rows or columns.
     pub per_cell: u64,
 }
 
@@ -20,8 +20,7 @@ pub struct Scale {
     pub cols: CellLines,
     /// Block shape of the matrix.
     pub shape: BlockShape,
-    /// Whether blocks are counted, each of which is in one cell. Otherwise elements of blocks are
-    /// counted.
+    /// Whether cells count whole blocks, each of which is in one cell, and not elements of blocks.
     pub whole_blocks: bool,
 }
 
@@ -36,13 +35,13 @@ impl Scale {
     /// The maximum number of cells on a side.
     pub const MAX_SIZE: usize = 8192;
 
-    /// The maximum number of rows or columns, counted in scalars. It is more than a matrix may
-    /// have.
+    /// The maximum number of rows or columns of a raster's matrix, counted in scalars, which is
+    /// more than a matrix may have.
     pub const MAX_LINES: u64 = 1 << 40;
 
     /// The finest scale with at most `size` cells on each side. Rows and columns have the same
-    /// scale, unless one side would be shorter than a quarter of `size`. That side is then shown
-    /// with more cells, up to one for each row or column.
+    /// scale, unless one side would be shorter than a quarter of `size`. A side that would be so
+    /// short is shown with more cells, up to one for each row or column.
     ///
     /// # Errors
     /// [`Error::Argument`] if `size` is 0 or above [`Scale::MAX_SIZE`]; [`Error::TooLarge`] if
@@ -62,8 +61,8 @@ impl Scale {
         let common = per_cell(scalar_rows.max(scalar_cols), size);
         let side = |lines| CellLines { lines, per_cell: common.min(per_cell(lines, size / 4)) };
         let (mut rows, mut cols) = (side(scalar_rows), side(scalar_cols));
-        // Blocks are counted if they fit a cell, or if a cell might have more elements than a
-        // 32-bit count.
+        // Whole blocks are counted if a block fits a cell, or if a cell might have more elements
+        // than a 32-bit number can count.
         let fit = rows.per_cell >= shape.rows() as u64 && cols.per_cell >= shape.cols() as u64;
         let whole_blocks = fit || rows.per_cell.saturating_mul(cols.per_cell) > u32::MAX.into();
         if whole_blocks {
@@ -74,8 +73,8 @@ impl Scale {
     }
 
     /// The number of rows and columns of pixels of a cell, in a picture with at most `size` pixels
-    /// on each side and cells of at most `largest` pixels. Cells are square, except if a side shows
-    /// each line in its own cell and has few: then it is stretched to a quarter of `size`.
+    /// on each side and cells of at most `largest` pixels. Cells are square, with one exception: a
+    /// side with few lines, each of which has its own cell, is stretched to a quarter of `size`.
     pub fn cell_size(&self, size: usize, largest: usize) -> (usize, usize) {
         let square = (size / self.height().max(self.width()).max(1)).clamp(1, largest.max(1));
         let stretched = |side: &CellLines| match side.per_cell {

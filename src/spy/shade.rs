@@ -16,28 +16,31 @@ pub enum Shade {
 /// Red, green and blue.
 pub(super) type Colour = [u8; 3];
 
-/// The first colours of the palette: no entries, zeros, values that are not finite, entries, frame,
-/// and lines. The colours of a ramp or of mixtures follow.
+/// The first colours of the palette, for cells without entries, for zeros, for values that are not
+/// finite, for entries, for the frame and for lines. The colours of a ramp or of mixtures follow in
+/// the palette.
 const FIXED: [Colour; 6] = [[255; 3], [200; 3], [0xd5, 0x5e, 0x00], [0; 3], [0x80, 0x80, 0x80], [0xec, 0xec, 0xec]];
 
 /// Number of steps of a ramp.
 pub(super) const STEPS: u8 = 64;
-/// Viridis (van der Walt and Smith 2015, CC0) reversed, as ten colours to interpolate. Its
-/// lightness is even, larger values are darker on white, and colour-blind people can distinguish
-/// the colours.
+/// Viridis (van der Walt and Smith 2015, CC0) reversed, as ten colours to interpolate. The
+/// lightness of Viridis is even, larger values are darker on white, and colour-blind people can
+/// distinguish the colours.
 const VIRIDIS: [u32; 10] =
     [0xfde725, 0xb4de2c, 0x6dcd59, 0x35b779, 0x1f9e89, 0x26828e, 0x31688e, 0x3e4a89, 0x482878, 0x440154];
-/// The ramp for numbers of entries. It has a single hue.
+/// The ramp of colours for numbers of entries, from light blue to dark blue.
 const BLUES: [u32; 3] = [0x9cc3e0, 0x4a90c4, 0x08306b];
 
-/// Colours of entries that are in both matrices, in the first only (the fill-in), and in the second
-/// only. Colour-blind people can distinguish them (Okabe and Ito 2008, Tol 2021).
+/// Colours of entries that are in both matrices, only in the first matrix (the fill-in), and only
+/// in the second matrix. Colour-blind people can distinguish these colours (Okabe and Ito 2008, Tol
+/// 2021).
 const PARTS: [u32; 3] = [0x0072b2, 0xe69f00, 0xaa3377];
 /// Number of steps of a mixture.
 const EIGHTHS: u64 = 8;
 
 /// Number of decades below the largest magnitude that have different colours. Rounding errors are
-/// 16 decades below their numbers, and one number close to 0 must not make all others look alike.
+/// 16 decades below the numbers that are rounded. If the number of decades had no limit, one number
+/// close to 0 would make all other numbers look alike.
 const DECADES: f64 = 20.0;
 
 /// Cells and their colours.
@@ -62,21 +65,21 @@ pub struct Shaded {
     pub palette: Vec<Colour>,
     /// Labels of the ends of the ramp, if there is one.
     pub ends: Option<[String; 2]>,
-    /// For each cell of a comparison the sum of 1 if it has entries in both, 2 if in the first
-    /// only, 4 if in the second only.
+    /// For each cell of a comparison, a set of bits: 1 if the cell has entries that are in both
+    /// matrices, 2 for entries only in the first matrix, and 4 for entries only in the second.
     pub parts: Vec<u8>,
     /// A description of the scale and the colours.
     pub description: String,
 }
 
 impl Shaded {
-    /// The index of cells that store nothing.
+    /// The palette's index of cells without entries.
     pub const NONE: u8 = 0;
-    /// The index of cells that only store zeros.
+    /// The palette's index of cells whose entries are all zero.
     pub const ZEROS: u8 = 1;
-    /// The index of cells with NaN or infinity, if colours show magnitudes.
+    /// The palette's index of cells with NaN or infinity, if colours show magnitudes.
     pub const NOT_FINITE: u8 = 2;
-    /// The index of cells with entries, if colours have no other meaning.
+    /// The palette's index of cells with entries, if colours only show where entries are.
     pub const INK: u8 = 3;
 
     /// Assigns colours to the cells of a matrix.
@@ -123,8 +126,9 @@ impl Shaded {
         }
     }
 
-    /// Assigns colours to the cells of a comparison, given as rasters of one scale: the entries in
-    /// both matrices, in the first only, and in the second only.
+    /// Assigns colours to the cells of a comparison of two matrices. `rasters` are three rasters of
+    /// one scale: of the entries in both matrices, only in the first matrix, and only in the
+    /// second.
     ///
     /// # Errors
     /// [`Error::Argument`] if the rasters have different scales.
@@ -163,8 +167,8 @@ impl Ramp {
         Self::new(cells, DECADES)
     }
 
-    /// A ramp from the smallest to the largest of the numbers that are positive and finite. It
-    /// covers at most `decades`.
+    /// A ramp from the smallest to the largest of the numbers that are positive and finite. The
+    /// ramp covers at most `decades` powers of ten.
     fn new(numbers: impl Iterator<Item = f64>, decades: f64) -> Option<Self> {
         let numbers = numbers.filter(|number| *number > 0.0 && number.is_finite());
         let ends = numbers.fold(None, |ends: Option<[f64; 2]>, number| {
@@ -176,7 +180,7 @@ impl Ramp {
 
     fn index(&self, number: f64) -> u8 {
         let [low, high] = self.ends.map(f64::log10);
-        // If all numbers are equal, they have the colour of the largest.
+        // If all numbers are equal, they have the colour of the largest number of a ramp.
         let share = if high > low { (number.log10() - low) / (high - low) } else { 1.0 };
         step_index((share.clamp(0.0, 1.0) * f64::from(STEPS - 1)).round() as u8)
     }
@@ -198,8 +202,9 @@ fn mixture(first: u64, second: u64) -> Colour {
     mix([(PARTS[0], both), (PARTS[1], first), (PARTS[2], second)])
 }
 
-/// The index of the mixture for these counts: in both, in the first only, in the second only. Each
-/// part that occurs gets at least an eighth.
+/// The index of the mixture of colours for these counts of entries: in both matrices, only in the
+/// first, and only in the second. Each of the three colours that occurs gets at least an eighth of
+/// the mixture.
 fn mixture_index(counts: [u64; 3]) -> u8 {
     let total: u64 = counts.iter().sum();
     if total == 0 {
@@ -208,8 +213,8 @@ fn mixture_index(counts: [u64; 3]) -> u8 {
     let present = counts.map(|count| u64::from(count > 0));
     let second = (EIGHTHS * counts[2]).div_ceil(total).min(EIGHTHS - present[0] - present[1]);
     let first = (EIGHTHS * counts[1]).div_ceil(total).min(EIGHTHS - present[0] - second);
-    // Mixtures with fewer eighths of the first colour have lower indices: 9 mixtures have none of
-    // it, 8 have one eighth, and so on.
+    // Mixtures are numbered by their eighths of the first colour: the first 9 mixtures have none of
+    // it, the next 8 have one eighth, and so on.
     let before: u64 = (0..first).map(|first| EIGHTHS + 1 - first).sum();
     FIXED.len() as u8 + (before + second) as u8
 }

@@ -1,9 +1,9 @@
 //! Changes of structure: transposition, permutation, sum, and the conversion to scalars for sparse
 //! factorizations.
 //!
-//! Each is planned once from patterns, like a product ([`Plan`](crate::Plan)), and executed any
-//! number of times with new values. An execution is one kernel over the elements of the result. It
-//! allocates nothing and reads nothing back.
+//! Each change is planned once from patterns, like a product ([`Plan`](crate::Plan)), and executed
+//! any number of times with new values. An execution is one kernel over the elements of the result.
+//! An execution allocates nothing and reads nothing back.
 mod add;
 mod move_blocks;
 mod permute;
@@ -45,7 +45,8 @@ impl Elementwise {
     /// Parameters for blocks of `shape`.
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
         match info.kind {
-            // The inner loop over a whole block then has a constant length.
+            // On a CPU one item takes whole blocks, so that the loop over a block has a constant
+            // length.
             DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (SERIAL_ELEMENTS / shape.area()).max(1) },
             _ => Self { shape, group_size: info.value_group(), blocks: 0 },
         }

@@ -10,8 +10,9 @@ use crate::{
 };
 
 kernel! {
+    in "structure/move_blocks.cl":
     /// Arguments of the kernel that transposes no block, or every block.
-    struct MoveAlike = "move_blocks" in "structure/move_blocks.cl" {
+    struct MoveAlike = "move_blocks" {
         source: In<u32>,
         from: In<Elem>,
         to: Out<Elem>,
@@ -19,11 +20,8 @@ kernel! {
         from_stride: u32,
         to_stride: u32,
     }
-}
-
-kernel! {
     /// Arguments of the kernel that transposes some blocks.
-    struct MoveTurning = "move_blocks" in "structure/move_blocks.cl" {
+    struct MoveTurning = "move_blocks" {
         source: In<u32>,
         turned: In<u32>,
         from: In<Elem>,
@@ -59,7 +57,7 @@ enum Moving {
 }
 
 impl MoveBlocks {
-    /// Prepares moves of blocks. `grid` is their shape before they are transposed.
+    /// Prepares moves of blocks. `grid` has the shape of the blocks before they are transposed.
     pub fn new(
         device: &Device,
         element: ElementType,

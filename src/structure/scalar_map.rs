@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// The places of a symmetric block matrix's elements in compressed columns of scalars with
-/// ascending rows, which sparse Cholesky factorizations read. It is made once from a pattern.
+/// ascending rows, which sparse Cholesky factorizations read. The map is made once from a pattern.
 /// Afterwards only values are copied.
 ///
-/// The matrix may be stored whole, or as one triangle of blocks. If it is stored whole, the lower
-/// triangle is read. In blocks on the diagonal, only the triangle on the same side is read.
+/// The matrix may be stored whole, or as one triangle of blocks. If the matrix is stored whole, the
+/// lower triangle is read. In blocks on the diagonal, only the triangle on the same side is read.
 ///
 /// ```
 /// use blockmul::plan::ScalarMap;
@@ -59,8 +59,8 @@ pub(crate) struct Place {
     /// Whether the block column begins on the diagonal: each of its columns begins one scalar below
     /// the one before.
     pub falling: bool,
-    /// Whether the block is on the diagonal. Its elements above the diagonal are then left out (if
-    /// columns are falling) or mirrored.
+    /// Whether the block is on the diagonal. The elements above the diagonal of a block on the
+    /// diagonal are left out (if columns are falling) or mirrored.
     pub diagonal: bool,
 }
 
@@ -71,7 +71,7 @@ struct Blocks {
 }
 
 impl ScalarMap {
-    /// Maps to the lower triangle. `faer` and other factorizations read only this.
+    /// Maps to the lower triangle. `faer` and other factorizations read only the lower triangle.
     ///
     /// # Errors
     /// [`Error::Argument`] if the matrix or its blocks are not square, or if it has blocks on both
@@ -81,8 +81,9 @@ impl ScalarMap {
         Self::of(h.view(), Part::Lower)
     }
 
-    /// Maps to both triangles; the upper one is mirrored. `nalgebra-sparse` needs both, because it
-    /// finds the pattern of its factor in the upper triangle, and the values in the lower one.
+    /// Maps to both triangles; the upper one is mirrored. `nalgebra-sparse` needs both triangles,
+    /// because it finds the pattern of its factor in the upper triangle, and the values in the
+    /// lower one.
     ///
     /// # Errors
     /// See [`ScalarMap::lower`].
@@ -209,8 +210,8 @@ impl Place {
     fn copy<T: Copy>(&self, side: usize, start: u64, block: &[T], values: &mut [T]) {
         let mut column = (self.first - start) as usize;
         for col in 0..side {
-            // The first row of this column to copy, and the first row that is stored unmirrored.
-            // Rows before that are mirrored.
+            // The first row of column `col` to copy, and the first row that is stored unmirrored.
+            // Rows before the first unmirrored row are mirrored.
             let from = if self.diagonal && self.falling { col } else { 0 };
             let lower = if self.diagonal { col } else { 0 };
             for row in from..side {
@@ -250,7 +251,7 @@ impl Blocks {
         }))
     }
 
-    /// Adds the mirror images above the diagonal to these blocks.
+    /// Adds the mirror images of the blocks, which lie above the diagonal.
     fn mirrored(&self) -> Self {
         let (transpose, source) = self.pattern.transpose();
         Self::collect(self.pattern.ncols(), |col| {

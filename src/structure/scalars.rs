@@ -31,8 +31,8 @@ const TURNED: u32 = 63;
 const FALLING: u32 = 62;
 const DIAGONAL: u32 = 61;
 
-/// A planned [`ScalarMap`] that copies values on the device. One download of exactly the scalars
-/// then brings a matrix to a sparse factorization on the host.
+/// A planned [`ScalarMap`] that copies values on the device. After the copy, one download of
+/// exactly the scalars brings a matrix to a sparse factorization on the host.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -74,7 +74,7 @@ fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Resu
 #[test]
 fn small_items_that_take_an_element_or_some_blocks() -> Result<()> {
     // With one element per item, blocks are larger than a work-group, of equal size, and smaller.
-    // With several blocks per item, the last item has fewer.
+    // With several blocks per item, the last item has fewer blocks.
     for (group_size, blocks) in [(16, 0), (1, 5)] {
         for (rows, cols) in [(1, 1), (2, 3), (4, 4), (7, 5)] {
             moved_and_added::<f64>(rows, cols, group_size, blocks)?;

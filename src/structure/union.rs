@@ -2,7 +2,7 @@
 //! `cl/structure/union_serial.cl`.
 use crate::{
     Device, DeviceInfo, OperandPair, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel, kernels},
     primitives::scan::{Scan, ScanTuning},
     resident::{InPattern, PatternArrays},
     tuning::SharedNumbers,
@@ -10,18 +10,9 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct UnionB = "union_b" in "structure/union.cl" {
-        a: InPattern,
-        b: InPattern,
-        before: Out<u32>,
-        both: Out<u32>,
-        ncols: u32,
-        b_nnz: u32,
-    }
-}
-
-kernel! {
-    struct UnionOfA = "union_of_a" in "structure/union.cl" {
+    in "structure/union.cl":
+    struct UnionB = "union_b" { a: InPattern, b: InPattern, before: Out<u32>, both: Out<u32>, ncols: u32, b_nnz: u32 }
+    struct UnionOfA = "union_of_a" {
         a: InPattern,
         b: InPattern,
         both: In<u32>,
@@ -30,10 +21,7 @@ kernel! {
         ncols: u32,
         a_nnz: u32,
     }
-}
-
-kernel! {
-    struct UnionOfB = "union_of_b" in "structure/union.cl" {
+    struct UnionOfB = "union_of_b" {
         before: In<u32>,
         both: In<u32>,
         b_row_idx: In<u32>,
@@ -41,10 +29,7 @@ kernel! {
         pair: InOut<OperandPair>,
         b_nnz: u32,
     }
-}
-
-kernel! {
-    struct UnionColPtr = "union_col_ptr" in "structure/union.cl" {
+    struct UnionColPtr = "union_col_ptr" {
         a_col_ptr: In<u32>,
         b_col_ptr: In<u32>,
         both: In<u32>,
@@ -54,17 +39,9 @@ kernel! {
 }
 
 kernel! {
-    struct UnionBoth = "union_both" in "structure/union_serial.cl" {
-        a: InPattern,
-        b: InPattern,
-        both: Out<u32>,
-        ncols: u32,
-        parts: u32,
-    }
-}
-
-kernel! {
-    struct UnionMerge = "union_merge" in "structure/union_serial.cl" {
+    in "structure/union_serial.cl":
+    struct UnionBoth = "union_both" { a: InPattern, b: InPattern, both: Out<u32>, ncols: u32, parts: u32 }
+    struct UnionMerge = "union_merge" {
         a: InPattern,
         b: InPattern,
         both: In<u32>,
@@ -79,9 +56,9 @@ kernel! {
 /// The kernels and parameters that find the union of two patterns.
 #[derive(Debug, Clone, Copy)]
 enum UnionTuning {
-    /// A work-item for each entry looks it up in the other pattern. Groups have this size.
+    /// A work-item looks up one entry in the other pattern. Work-groups have `group_size` items.
     Entries { group_size: usize },
-    /// A work-item for each of `parts` parts merges columns.
+    /// Each of `parts` work-items merges a part of the columns.
     Columns { parts: usize },
 }
 
@@ -130,24 +107,19 @@ impl Union {
     }
 }
 
+kernels! {
+    struct Kernels { new b: UnionB, new of_a: UnionOfA, new of_b: UnionOfB, new col_ptr: UnionColPtr }
+}
+
 struct ByEntries {
-    b: Kernel<UnionB<'static>>,
-    of_a: Kernel<UnionOfA<'static>>,
-    of_b: Kernel<UnionOfB<'static>>,
-    col_ptr: Kernel<UnionColPtr<'static>>,
+    kernels: Kernels,
     group_size: usize,
 }
 
 impl ByEntries {
     fn new(device: &Device, group_size: usize) -> Result<Self> {
         let options = Options::group_size(group_size);
-        Ok(Self {
-            b: Kernel::new(device, &options)?,
-            of_a: Kernel::new(device, &options)?,
-            of_b: Kernel::new(device, &options)?,
-            col_ptr: Kernel::new(device, &options)?,
-            group_size,
-        })
+        Ok(Self { kernels: Kernels::new(device, &options)?, group_size })
     }
 
     fn run(&self, work: &Work, scan: &Scan<u32>, a: &PatternArrays, b: &PatternArrays) -> Result<Found> {
@@ -155,13 +127,13 @@ impl ByEntries {
         let over = |items| Grid::items(items, self.group_size);
         let (mut before, mut both) = (work.buffer(b_nnz)?, work.buffer(b_nnz + 1)?);
         let args = UnionB { a, b, before: &mut before, both: &mut both, ncols, b_nnz: b_nnz as u32 };
-        self.b.launch(work, over(b_nnz + 1), args)?;
+        self.kernels.b.launch(work, over(b_nnz + 1), args)?;
         scan.run(work, &mut both)?;
         let nnz = count(work, &both, a, b)?;
         let (mut c_row_idx, mut pairs) = (work.buffer(nnz)?, work.buffer(nnz)?);
         let args =
             UnionOfA { a, b, both: &both, c_row_idx: &mut c_row_idx, pair: &mut pairs, ncols, a_nnz: a_nnz as u32 };
-        self.of_a.launch(work, over(a_nnz), args)?;
+        self.kernels.of_a.launch(work, over(a_nnz), args)?;
         let args = UnionOfB {
             before: &before,
             both: &both,
@@ -170,11 +142,11 @@ impl ByEntries {
             pair: &mut pairs,
             b_nnz: b_nnz as u32,
         };
-        self.of_b.launch(work, over(b_nnz), args)?;
+        self.kernels.of_b.launch(work, over(b_nnz), args)?;
         let mut c_col_ptr = work.buffer(a.ncols + 1)?;
         let args =
             UnionColPtr { a_col_ptr: &a.col_ptr, b_col_ptr: &b.col_ptr, both: &both, c_col_ptr: &mut c_col_ptr, ncols };
-        self.col_ptr.launch(work, over(a.ncols + 1), args)?;
+        self.kernels.col_ptr.launch(work, over(a.ncols + 1), args)?;
         Ok((PatternArrays::new(&a.device, a.nrows, a.ncols, c_col_ptr, c_row_idx), pairs))
     }
 }
@@ -234,7 +206,8 @@ mod tests {
     /// The rows of each column, ascending.
     type Columns = Vec<Vec<u32>>;
 
-    /// The expected union, and the pairs of indices of its entries.
+    /// The union of the patterns of A and B as the host merges it, and for each of its entries the
+    /// indices of the entries of A and B.
     fn merged(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Columns, Vec<OperandPair>) {
         let (mut columns, mut pairs, mut before) = (Vec::new(), Vec::new(), [0, 0]);
         for (of_a, of_b) in a.iter().zip(b) {
@@ -277,8 +250,9 @@ mod tests {
     #[test]
     fn each_form_merges_what_either_has() -> Result<()> {
         let every = |step: u32| (0..40).filter(|row| row % step == 0).collect::<Vec<u32>>();
-        // Columns that are empty in one pattern or in both; a column that ends before the other;
-        // columns without common rows; more parts than columns, and than entries.
+        // Some columns are empty in one pattern or in both, one column ends before that of the
+        // other pattern, and some have no common rows. There are more parts than columns, and more
+        // parts than entries.
         let a = vec![every(1), vec![], every(2), vec![39], vec![], every(3), vec![0], every(5), every(4)];
         let b = vec![every(3), vec![7], every(2), vec![0], vec![], vec![], vec![1, 2], vec![1, 2, 3, 39], every(7)];
         check(40, &a, &b)?;

@@ -12,17 +12,17 @@ use serde::ser::{SerializeMap, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct BinSize {
-    /// About how many kernels are launched for the bin. For method `host`: how many times the host
-    /// waits for copies.
+    /// About how many kernels are launched for the bin. For the method `host` the number counts how
+    /// often the host waits for copies.
     pub launches: u32,
     /// Number of products of entries.
     pub products: u64,
-    /// Number of entries of C. It is estimated if there are samples, otherwise an upper bound. For
-    /// method `host` it is the number of entries and columns of B instead.
+    /// Number of entries of C. The number is estimated if there are samples; otherwise it is an
+    /// upper bound. For the method `host` it is the number of entries and columns of B instead.
     pub entries: u64,
     /// Number of places, which are units of cost. A column of a kernel for short columns has one
-    /// place, and a column of a kernel for long columns several. In ranges of columns the places
-    /// for rows are added, because their sums are cleared.
+    /// place, and a column of a kernel for long columns several. For the method `ranges`, the
+    /// places of the sums of rows are added, because these sums are cleared.
     pub places: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct MethodCost {
     pub launch_us: f64,
     /// Picoseconds of each product.
     pub product_ps: f64,
-    /// Picoseconds of each entry of C; for method `host`, of each entry and column of B.
+    /// Picoseconds of each entry of C; for the method `host`, of each entry and each column of B.
     pub entry_ps: f64,
     /// Picoseconds of each place of a column.
     pub column_ps: f64,
@@ -77,7 +77,8 @@ impl MethodCost {
     }
 }
 
-/// Returns the factors of a method's coefficients. The sum of the products is in milliseconds.
+/// Returns the numbers by which a method's coefficients are multiplied. The sum of the products of
+/// coefficients and numbers is the predicted time in milliseconds.
 pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
     let BinSize { launches, products, entries, places } = *size;
     [f64::from(launches) * 1e-3, products as f64 * 1e-9, entries as f64 * 1e-9, places as f64 * 1e-9]
@@ -86,21 +87,22 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
 /// Four coefficients in the order of [`MethodCost::NAMES`].
 type Coefficients = [f64; 4];
 
-/// The methods that have costs: the name, the coefficients on GPUs (`None` if the method does not
-/// run there), and the coefficients on CPUs.
+/// The methods that have costs. Each method has its name, its coefficients on GPUs (`None` if the
+/// method does not run on GPUs), and its coefficients on CPUs.
 ///
 /// The coefficients of GPUs were fitted by `blockmul tune --seconds 60` on an NVIDIA H200, with 6
-/// microseconds for a launch. There are three exceptions. A launch of `direct` counts 15
-/// microseconds, because roads with 8 million products took 85 microseconds longer with a separate
-/// bin for `direct` than if its columns were sorted. `esc` was fitted to whole products
-/// (`docs/decisions/0011-costs-of-methods.md`), with weights for how often their products are
-/// merged. `hash` was fitted to 32 matrix products of 5 to 20 million products on an H100.
+/// microseconds for a launch. Three costs are exceptions. A launch of `direct` counts 15
+/// microseconds, because the squares of road networks with 8 million products took 85 microseconds
+/// longer with a separate bin for `direct` than if the columns of that bin were sorted. `esc` was
+/// fitted to whole products (`docs/decisions/0011-costs-of-methods.md`), with weights for how often
+/// a product is merged. `hash` was fitted to 32 matrix products of 5 to 20 million products on an
+/// H100.
 ///
 /// On CPUs, `esc` was fitted to 92 whole products on two idle cores with PoCL, and `direct` to 89
 /// whole products that were measured the day before. `dense` and `host` are between two fits to the
 /// products of `blockmul tune` of up to 420,000
-/// (`docs/decisions/0015-small-products-on-the-host.md`). The other methods were fitted by
-/// `blockmul tune` on shared cores. On a CPU no method is chosen by their costs.
+/// (`docs/decisions/0015-small-products-on-the-host.md`). The remaining methods were fitted by
+/// `blockmul tune` on shared cores. On a CPU their costs do not decide which method is chosen.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("esc", Some([12.0, 44.0, 5.0, 65.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([15.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
@@ -123,7 +125,7 @@ impl MethodCosts {
     }
 
     /// Returns the names of the methods that have costs on some kind of device. Both variants of
-    /// ESC are `esc`.
+    /// ESC have the name `esc`.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|(name, ..)| *name)
     }
@@ -148,7 +150,7 @@ impl MethodCosts {
 
     /// Removes a method, so that [`Method::Auto`](crate::Method::Auto) leaves its columns to other
     /// methods. A method that is requested by name needs no costs. ESC takes the columns that no
-    /// other method can.
+    /// other method can compute.
     ///
     /// # Errors
     /// [`Error::Argument`] if the method has no costs on any kind of device.

@@ -22,7 +22,7 @@ use std::{
     },
 };
 
-/// The environment variable that contains the path of the file, or `off`.
+/// The environment variable that contains the path of the tuning file, or `off`.
 const VARIABLE: &str = "BLOCKMUL_TUNING";
 
 /// The costs in a file, by method and coefficient.
@@ -38,7 +38,7 @@ struct Section {
     numbers: Map<String, Value>,
 }
 
-/// The numbers and costs of the file for a device. They replace the numbers and costs of the
+/// The numbers and costs of the file for a device, which replace the numbers and costs of the
 /// tables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
@@ -54,20 +54,21 @@ struct Overrides {
     gpu: Section,
     #[serde(default)]
     cpu: Section,
-    /// Sections by a part of the device's name; upper and lower case are equal. Later names take
-    /// precedence.
+    /// The sections for devices whose name contains a given text; upper and lower case are equal.
+    /// If several texts fit a device, the sections of later ones take precedence.
     #[serde(default)]
     devices: BTreeMap<String, Section>,
 }
 
-/// Some editors write this character at the beginning of UTF-8. It is not part of the contents.
+/// The byte order mark, which some editors write at the beginning of a text in UTF-8. The mark is
+/// not part of the contents.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Overrides {
     /// Parses the text of a file.
     fn parse(text: &str) -> std::result::Result<Self, String> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        // JSON would accept a list of the fields in their order.
+        // The JSON parser would also accept a list of the fields in their order.
         if text.trim_start().starts_with('[') {
             return Err("the file is no JSON object".into());
         }
@@ -94,7 +95,8 @@ impl Overrides {
         let mut given = Given::default();
         for section in self.sections(kind, name) {
             given.add_costs(section);
-            // Numbers that are valid with one table may be invalid with another.
+            // Numbers that are valid together with one table may be invalid together with another
+            // table.
             if let Ok(numbers) = given.numbers_and(section, kind) {
                 given.numbers = numbers;
             }
@@ -112,7 +114,8 @@ impl Section {
 }
 
 impl Given {
-    /// Returns these numbers after the numbers of a section have replaced those of the same name.
+    /// Returns these numbers after the numbers of a section have replaced the numbers with the same
+    /// names.
     fn numbers_and(&self, section: &Section, kind: DeviceKind) -> std::result::Result<GivenNumbers, String> {
         let mut numbers = self.numbers.clone();
         for (name, value) in &section.numbers {
@@ -152,9 +155,10 @@ fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result
     Ok(costs)
 }
 
-/// Returns the path of the user's tuning file, whether or not the file exists. It is
+/// Returns the path of the user's tuning file, whether or not the file exists. The path is
 /// `blockmul/tuning.json` in the configuration folder of the platform, or the path in
-/// `BLOCKMUL_TUNING`. It is `None` if the variable is `off`, or if there is no such folder.
+/// `BLOCKMUL_TUNING`. Returns `None` if the variable is `off`, or if the platform has no
+/// configuration folder.
 pub fn user_file() -> Option<PathBuf> {
     match env::var_os(VARIABLE) {
         Some(value) if value == "off" => None,
@@ -167,7 +171,7 @@ pub fn user_file() -> Option<PathBuf> {
 static OPTIONAL: AtomicBool = AtomicBool::new(false);
 
 /// Allows the file that `BLOCKMUL_TUNING` names to be missing, which is otherwise an error. A
-/// program that writes the file needs this. It must be called before the first search for devices.
+/// program that writes the tuning file calls this function before the first search for devices.
 pub fn allow_missing_user_file() {
     OPTIONAL.store(true, Ordering::Relaxed);
 }
@@ -215,7 +219,8 @@ pub(crate) fn check_file() -> Result<()> {
     overrides().as_ref().map(|_| ()).map_err(|error| Error::Argument(error.clone()))
 }
 
-/// Returns the numbers and costs in the user's file for a device. An invalid file gives none.
+/// Returns the numbers and costs in the user's file for a device. If the file is invalid, there are
+/// none.
 pub(crate) fn given(kind: DeviceKind, name: &str) -> Given {
     overrides().as_ref().map(|file| file.given(kind, name)).unwrap_or_default()
 }
@@ -256,8 +261,8 @@ mod tests {
         Ok(())
     }
 
-    /// Sections of devices are checked with the table of GPUs. With the table of CPUs the
-    /// work-groups of this scan would have too many values.
+    /// Tests that sections for devices are checked together with the table of GPUs. With the table
+    /// of CPUs, the work-groups of the scan in this test would have too many values.
     #[test]
     fn numbers_that_a_table_refuses_are_left_out() -> std::result::Result<(), String> {
         let text = r#"{"devices": {"a": {"scan_group_size": 512}, "b": {"radix_bits": 6}}}"#;

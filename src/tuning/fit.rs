@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Sample {
     /// The size of the bin.
     pub size: BinSize,
-    /// Its time in milliseconds, which is positive.
+    /// The time of the bin in milliseconds, which is positive.
     pub ms: f64,
 }
 
@@ -43,15 +43,17 @@ impl Errors {
     }
 }
 
-/// If two singular values have a smaller ratio than this, the coefficients cannot be separated.
+/// If the ratio of the smallest and the largest singular value is below this number, the
+/// coefficients cannot be separated.
 const DISTINCT: f64 = 1e-6;
 
 /// Smallest change of a relative error that counts. Smaller changes may be rounding errors.
 const SMALLEST: f64 = 1e-9;
 
-/// The weight of a coefficient's distance from its usual value. It counts like one bin whose
-/// prediction is wrong by this fraction of its time, if the coefficient's term alone could explain
-/// the bins. A coefficient that the bins do not determine keeps its usual value.
+/// The weight of a coefficient's distance from its usual value. If the coefficient's term alone
+/// could explain the measured times, the distance counts like one bin whose prediction is wrong by
+/// this fraction of its time. So a coefficient that the bins do not determine keeps its usual
+/// value.
 const USUAL: f64 = 0.05;
 
 /// The least cost of a product, as a fraction of the usual cost scaled to the measured times. A
@@ -62,14 +64,14 @@ const LEAST: f64 = 0.02;
 const PRODUCT: usize = 1;
 
 impl MethodCost {
-    /// Finds the costs of a method that explain measured times best, rounded to four digits. Errors
+    /// Finds the costs of a method that best explain measured times, rounded to four digits. Errors
     /// are relative, so small and large bins have equal weight.
     ///
-    /// `usual` are the costs on other devices of this kind. They are scaled together to the
-    /// measured times, and determine the coefficients that the bins leave open. For example, if no
-    /// two products of a column have the same row, all bins have the same ratio of products and
-    /// entries of C, and the two costs cannot be measured separately. A product costs at least a
-    /// fiftieth of its usual cost.
+    /// `usual` are the costs on other devices of this kind. All usual costs are scaled by one
+    /// factor to the measured times. The usual costs determine the coefficients that the bins leave
+    /// open. For example, if no two products of a column have the same row, all bins have the same
+    /// ratio of products and entries of C, and the two costs cannot be measured separately. A
+    /// product costs at least a fiftieth of its scaled usual cost.
     ///
     /// # Errors
     /// [`Error::Argument`] if there are no samples, or if a time is not positive.
@@ -91,7 +93,8 @@ impl MethodCost {
         let terms = DMatrix::from_fn(rows.len(), 4, |row, col| rows[row][col]);
         let mut least = [0.0; 4];
         least[PRODUCT] = if usual.product_ps > 0.0 { LEAST * scale * usual.product_ps } else { 0.0 };
-        // Only the part above the least cost is fitted. It is not negative.
+        // Only the part of the costs above the least costs is fitted. The fitted part of a cost is
+        // not negative.
         let above = DVector::from_vec(targets) - &terms * DVector::from_row_slice(&least);
         let measured = samples.iter().any(|sample| terms_ms(&sample.size).iter().any(|&term| term > 0.0));
         if !measured {
@@ -109,8 +112,8 @@ fn median(of: impl Iterator<Item = f64>) -> Option<f64> {
     all.get(all.len() / 2).copied()
 }
 
-/// Finds the x >= 0 that minimizes |terms · x - targets|. For some set of columns the solution is
-/// the unbounded least squares of these columns. All 15 sets of columns are tried.
+/// Finds the x >= 0 that minimizes |terms · x - targets|. The solution is the unbounded
+/// least-squares solution for some set of the four columns. All 15 sets of columns are tried.
 fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
     let (mut least, mut best) = (targets.norm(), [0.0; 4]);
     let mut sets: Vec<Vec<usize>> = (1..16).map(|set| (0..4).filter(|col| set >> col & 1 == 1).collect()).collect();
@@ -131,7 +134,8 @@ fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
             continue;
         }
         let error = (&scaled * &x - targets).norm();
-        // A set of fewer coefficients is preferred, unless a larger set gives a smaller error.
+        // Sets of fewer coefficients come first, and a larger set is taken only if its error is
+        // smaller.
         if error < least * (1.0 - SMALLEST) - SMALLEST {
             (least, best) = (error, [0.0; 4]);
             set.iter().zip(x.iter().zip(&scales)).for_each(|(&at, (x, scale))| best[at] = x / scale);
@@ -179,15 +183,15 @@ mod tests {
             [[6.0, 5.0, 7.0, 400.0], [2.5, 0.0, 0.0, 1000.0], [0.0, 12.0, 0.0, 0.0], [10.0, 1e4, 5e4, 1e6]]
         {
             let cost = MethodCost::new(coefficients)?;
-            // The usual costs are those of a device of equal speed, those of a device that is 7
-            // times slower, or all zero.
+            // The usual costs are those of a device of equal speed, those of a device that takes 7
+            // times as long, or all zero.
             for usual in [coefficients, coefficients.map(|all| 7.0 * all), [0.0; 4]] {
                 let (fit, errors) = fitted(cost, MethodCost::new(usual)?, || 1.0)?;
                 assert_eq!(fit, cost);
                 assert!(errors.worst < 1e-9 && errors.bins == 20, "{errors:?}");
             }
-            // If the usual costs have other ratios, the fit changes only coefficients that hardly
-            // influence the times.
+            // If the ratios of the usual costs differ from those of the device's costs, the fit is
+            // inexact only in coefficients that hardly influence the times.
             let (_, errors) = fitted(cost, MethodCost::new([10.0, 9.0, 8.0, 700.0])?, || 1.0)?;
             assert!(errors.worst < 0.1 && errors.mean < 0.02, "{errors:?}");
         }
@@ -210,7 +214,8 @@ mod tests {
         Ok(())
     }
 
-    /// The time falls as the number of columns grows, which would need a negative coefficient.
+    /// Tests times that fall as the number of columns grows, which would need a negative
+    /// coefficient.
     #[test]
     fn coefficients_that_would_be_negative_are_zero() -> Result<()> {
         let sample = |columns: u64| Sample::new(BinSize::new(1, 1000, 1000, columns), 2.0 - columns as f64 / 1000.0);
@@ -220,7 +225,8 @@ mod tests {
         Ok(())
     }
 
-    /// If C has as many entries as there are products, the two costs cannot be separated.
+    /// Tests bins in which C has as many entries as there are products, so that the two costs
+    /// cannot be separated.
     #[test]
     fn of_two_equal_terms_each_gets_its_usual_part() -> Result<()> {
         let sample = |products: u64| Sample::new(BinSize::new(1, products, products, 0), products as f64 * 9e-9);
@@ -231,7 +237,7 @@ mod tests {
         Ok(())
     }
 
-    /// The time does not grow with the number of products.
+    /// Tests times that do not grow with the number of products.
     #[test]
     fn products_are_never_free() -> Result<()> {
         let usual = MethodCost::new([10.0, 50.0, 20.0, 0.0])?;
@@ -243,7 +249,7 @@ mod tests {
         Ok(())
     }
 
-    /// A few bins of one size must not make a method free for other sizes.
+    /// Tests that a few bins of one size do not make a method free for other sizes.
     #[test]
     fn what_bins_do_not_say_is_as_usual() -> Result<()> {
         let usual = MethodCost::new([10.0, 50.0, 0.0, 0.0])?;

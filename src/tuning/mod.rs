@@ -4,11 +4,12 @@
 //!
 //! No number changes a bit of a result. Numbers determine which work-item computes a value, but
 //! never the order in which terms are added. The numbers of GPUs were measured on an NVIDIA H200,
-//! those of CPUs with PoCL on two cores of a Sapphire Rapids.
+//! the numbers of CPUs with PoCL on two cores of a Sapphire Rapids.
 //!
-//! The file is `blockmul/tuning.json` in the configuration folder of the platform (`~/.config` on
-//! Linux), or the file that the environment variable `BLOCKMUL_TUNING` names. `off` means no file.
-//! The file gives numbers for kinds of devices, and for devices by a part of their name:
+//! The user's tuning file is `blockmul/tuning.json` in the configuration folder of the platform
+//! (`~/.config` on Linux), or the file that the environment variable `BLOCKMUL_TUNING` names. If
+//! the variable is `off`, no file is read. The file gives numbers for kinds of devices, and for
+//! devices whose name contains a given text:
 //!
 //! ```json
 //! {
@@ -18,21 +19,22 @@
 //! }
 //! ```
 //!
-//! Numbers that the file does not contain keep the value of the table. Opening a device fails if
+//! Numbers that the file does not contain have the values of the table. Opening a device fails if
 //! the file cannot be read, contains an unknown name, or has a number with which no kernel can be
-//! compiled. A stage has a number, and not a constant, if its value differs between kinds of
-//! devices, if `blockmul tune` measures it, or if studies and tests vary it. So a name may be
-//! removed from one version to the next. A file that still contains the name is refused.
+//! compiled. A value is a number of a stage, and not a constant, if it differs between kinds of
+//! devices, if `blockmul tune` measures it, or if studies and tests vary it. So the name of a
+//! number may be removed from one version to the next. A file that still contains the removed name
+//! is refused.
 //!
-//! [`MethodCosts`] are the costs of the methods of products. They have separate tables and
-//! sections:
+//! [`MethodCosts`] are the costs of the methods of products. The costs have tables and sections of
+//! their own:
 //!
 //! ```json
 //! {"devices": {"NVIDIA H200": {"costs": {"sort": {"launch_us": 6.0, "product_ps": 5.0}}}}}
 //! ```
 //!
 //! `blockmul tune` fits the costs to a device and writes them into the file. `blockmul tune
-//! --dense` measures the numbers of products with dense matrices.
+//! --dense` measures the best numbers for products with dense matrices.
 mod costs;
 mod file;
 mod fit;
@@ -61,7 +63,7 @@ pub enum DeviceKind {
     Cpu,
     /// A dedicated accelerator.
     Accelerator,
-    /// Any other processor.
+    /// A processor that is no GPU, no CPU and no accelerator.
     Other,
 }
 

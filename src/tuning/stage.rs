@@ -1,6 +1,6 @@
-//! Stages and their numbers. With [`numbers`] a stage declares the numbers with which its kernels
-//! are compiled or launched. The declaration is in a separate file, which names no room except this
-//! one. The crate's root lists the stages.
+//! Stages and their numbers. With the macro [`numbers`] a stage declares the numbers with which its
+//! kernels are compiled or launched. The declaration is in a separate file, which uses no module of
+//! the library except `tuning`. The crate's root lists the stages.
 mod bound;
 
 pub(crate) use bound::{Bound, Values, least_of_tile, most_of};
@@ -9,10 +9,10 @@ use super::DeviceKind;
 use crate::{Error, Result, STAGES};
 use std::collections::BTreeMap;
 
-/// Numbers by their names. They replace the numbers of the tables.
+/// Numbers by their names, which replace the numbers of the tables.
 pub(crate) type GivenNumbers = BTreeMap<String, usize>;
 
-/// The numbers of a stage. [`numbers`] implements it.
+/// The numbers of a stage. The macro [`numbers`] implements this trait.
 pub(crate) trait StageNumbers: Copy {
     /// The names of the numbers, in their order.
     const NAMES: &'static [&'static str];
@@ -55,8 +55,8 @@ pub(crate) trait StageNumbers: Copy {
 /// }
 /// ```
 ///
-/// The macro needs two constants in the same file, `CPU` and `GPU`: the tables of the two kinds of
-/// devices.
+/// The macro needs two constants in the same file, `CPU` and `GPU`, which are the tables of these
+/// kinds of devices.
 macro_rules! numbers {
     (
         $(#[$of_all:meta])*
@@ -112,7 +112,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Makes the stage that has these numbers.
+    /// Makes the stage that has the numbers of the type `N`.
     pub const fn of<N: StageNumbers>() -> Self {
         Self { names: N::NAMES, bounds: |kind, given, most| N::with(kind, given).within(most).bounds() }
     }

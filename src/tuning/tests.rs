@@ -1,9 +1,9 @@
-//! Tests every number at both of its bounds. In each round half of the numbers are at a bound. The
-//! results must not change a bit.
+//! Tests every number at both of its bounds. In each round half of the numbers are at a bound. No
+//! bit of a result may change.
 //!
-//! Kernels with wrong numbers may end the process, so the test runs in a separate process. It
-//! prints the numbers before it uses them, so that a crash can be traced. It also finds numbers
-//! that change bits only together.
+//! Kernels with wrong numbers may end the process, so the test runs in a separate process. The test
+//! prints the numbers before it uses them, so that a crash can be traced. Because many numbers
+//! change at once, the test also finds numbers that change bits only together.
 mod operations;
 
 use super::{DeviceKind, GivenNumbers, bounds, stage::check};
@@ -14,16 +14,16 @@ use std::process::Command;
 /// The environment variable that is set in the separate process.
 const ALONE: &str = "BLOCKMUL_TEST_ALONE";
 
-/// Number of rounds. In one round a number has its least value, in another its largest value, and
-/// in the other two the value of the table.
+/// Number of rounds. A number has its least value in one round, its largest value in another, and
+/// the value of the table in two rounds.
 const ROUNDS: usize = 4;
 
 /// A set of operations to run.
 struct Trial {
     /// The kind of device. A CPU can also run the kernels of GPUs.
     kind: DeviceKind,
-    /// Whether only the operations of the sample are run, in every round. Otherwise each of the
-    /// other operations is also run, in every second round.
+    /// Whether only the operations of the sample are run. Operations of the sample are run in every
+    /// round; all other operations are run in every second round.
     sampled: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn at_bound(kind: DeviceKind, mut given: GivenNumbers, name: &str, bo
 /// Names of numbers, with the bound to which each is set.
 type Ends = Vec<(&'static str, usize)>;
 
-/// Makes [`ROUNDS`] rounds. In each of them half of the numbers are at a bound.
+/// Makes [`ROUNDS`] rounds. In each round half of the numbers are at a bound.
 fn rounds(kind: DeviceKind, random: &mut Random) -> [Ends; ROUNDS] {
     let mut rounds = [const { Vec::new() }; ROUNDS];
     for bound in bounds(kind, &GivenNumbers::new(), usize::MAX) {
@@ -95,7 +95,8 @@ fn rounds(kind: DeviceKind, random: &mut Random) -> [Ends; ROUNDS] {
 impl Trial {
     /// Opens the device with some numbers at a bound.
     fn with_ends(&self, info: &DeviceInfo, ends: &[(&'static str, usize)]) -> Result<Device> {
-        // With this number, kernels also compute the small products that the host would compute.
+        // With this number set to 0, kernels also compute the small products that the host would
+        // compute.
         let first = GivenNumbers::from([("host_entries".to_owned(), 0)]);
         let given = ends.iter().fold(first, |given, &(name, bound)| at_bound(self.kind, given, name, bound));
         let kind = if self.kind == DeviceKind::Cpu { "cpu" } else { "gpu" };

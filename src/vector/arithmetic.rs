@@ -7,53 +7,31 @@ use crate::{
 };
 
 kernel! {
-    struct DotPieces = "dot_pieces" in "vector/dot.cl" {
-        x: In<Elem>,
-        y: In<Elem>,
-        sums: Out<Sum>,
-        n: u64,
-    }
+    in "vector/dot.cl":
+    struct DotPieces = "dot_pieces" { x: In<Elem>, y: In<Elem>, sums: Out<Sum>, n: u64 }
+    struct AddPieces = "add_pieces" { terms: In<Sum>, sums: Out<Sum>, n: u64 }
 }
 
 kernel! {
-    struct AddPieces = "add_pieces" in "vector/dot.cl" {
-        terms: In<Sum>,
-        sums: Out<Sum>,
-        n: u64,
-    }
-}
-
-kernel! {
-    struct Axpby = "axpby" in "vector/axpby.cl" {
-        x: In<Elem>,
-        y: InOut<Elem>,
-        n: u64,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
-    }
-}
-
-kernel! {
-    struct Scale = "scale" in "vector/axpby.cl" {
-        y: InOut<Elem>,
-        n: u64,
-        alpha: Scalar<Sum>,
-    }
+    in "vector/axpby.cl":
+    struct Axpby = "axpby" { x: In<Elem>, y: InOut<Elem>, n: u64, alpha: Scalar<Sum>, beta: Scalar<Sum> }
+    struct Scale = "scale" { y: InOut<Elem>, n: u64, alpha: Scalar<Sum> }
 }
 
 /// Number of values that one step of a reduction adds up: terms in the first step, sums afterwards.
-/// It determines the order in which a dot product is added, and is the same on every device.
+/// The number determines the order in which a dot product is added, and is the same on every
+/// device.
 pub(crate) const PIECE: usize = 1024;
 
 impl<T: FieldOrAny> DeviceVector<T> {
     /// The dot product with `other`, in the element's arithmetic type; 0 if the vectors have no
     /// elements. Waits for the result.
     ///
-    /// Each product is rounded. Then every 1024 of them are folded in halves: the second 512 are
-    /// added to the first 512, then the second 256 of the results to the first 256, and so on to
-    /// one sum. These sums are folded in the same way until one is left. The bits are those of
-    /// [`reference::dot`](crate::reference::dot) on every device. Rounding errors grow with the
-    /// logarithm of the length.
+    /// Each product of two elements is rounded. Every 1024 products are then folded in halves: the
+    /// second 512 are added to the first 512, then the second 256 of the results to the first 256,
+    /// and so on to one sum. The sums of products are folded in the same way until one sum is left.
+    /// The bits are those of [`reference::dot`](crate::reference::dot) on every device. Rounding
+    /// errors grow with the logarithm of the length.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),
@@ -76,7 +54,7 @@ impl<T: FieldOrAny> DeviceVector<T> {
         Ok(self.dot(self)?.sqrt())
     }
 
-    /// y = alpha·x + y, where y is this vector. Returns when it is enqueued.
+    /// y = alpha·x + y, where y is this vector. Returns when the operation is enqueued.
     ///
     /// # Errors
     /// See [`DeviceVector::dot`].
@@ -86,7 +64,7 @@ impl<T: FieldOrAny> DeviceVector<T> {
 
     /// y = alpha·x + beta·y, where y is this vector. If beta is 0, the old contents of y do not
     /// matter. The factors are rounded to the element's arithmetic type, and both products are
-    /// rounded before they are added. Returns when it is enqueued.
+    /// rounded before they are added. Returns when the operation is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -107,7 +85,7 @@ impl<T: FieldOrAny> DeviceVector<T> {
         axpby(&y.device, Scaling::of(x.element(), alpha, beta), &x.values, &mut y.values)
     }
 
-    /// Multiplies every element by `alpha`. Returns when it is enqueued.
+    /// Multiplies every element by `alpha`. Returns when the operation is enqueued.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl); [`Error::Argument`](crate::Error::Argument) for
@@ -120,8 +98,8 @@ impl<T: FieldOrAny> DeviceVector<T> {
 }
 
 impl<T> DeviceVector<T> {
-    /// Replaces this vector by a copy of `x`, which has the same length. Returns when it is
-    /// enqueued.
+    /// Replaces this vector by a copy of `x`, which has the same length. Returns when the operation
+    /// is enqueued.
     ///
     /// # Errors
     /// See [`DeviceVector::dot`].

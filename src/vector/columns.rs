@@ -11,7 +11,8 @@ use crate::{
 };
 
 kernel! {
-    struct ColumnDots = "column_dots" in "vector/columns.cl" {
+    in "vector/columns.cl":
+    struct ColumnDots = "column_dots" {
         x: In<Elem>,
         y: In<Elem>,
         sums: Out<Sum>,
@@ -22,19 +23,8 @@ kernel! {
         y_row: u64,
         y_col: u64,
     }
-}
-
-kernel! {
-    struct ColumnSums = "column_sums" in "vector/columns.cl" {
-        terms: In<Sum>,
-        sums: Out<Sum>,
-        rows: u64,
-        cols: u32,
-    }
-}
-
-kernel! {
-    struct ColumnAxpby = "column_axpby" in "vector/columns.cl" {
+    struct ColumnSums = "column_sums" { terms: In<Sum>, sums: Out<Sum>, rows: u64, cols: u32 }
+    struct ColumnAxpby = "column_axpby" {
         factor: In<Sum>,
         x: In<Elem>,
         y: InOut<Elem>,
@@ -46,10 +36,7 @@ kernel! {
         x_leading: u32,
         y_leading: u32,
     }
-}
-
-kernel! {
-    struct CopyElements = "copy_elements" in "vector/columns.cl" {
+    struct CopyElements = "copy_elements" {
         x: In<Elem>,
         y: Out<Elem>,
         elements: u64,
@@ -63,8 +50,8 @@ kernel! {
 
 /// Number of columns that a work-group processes together. On a GPU 4 columns of doubles are 32
 /// bytes of a row, and their sums take 16 KiB. On a CPU 16 columns are 128 bytes of a row, and
-/// their sums take 64 KiB, which fits its cache. If the local memory cannot hold the sums of 16
-/// columns, a CPU takes fewer.
+/// their sums take 64 KiB, which fits a CPU's cache. If the local memory cannot hold the sums of 16
+/// columns, a CPU takes fewer columns.
 pub(crate) fn width(device: &Device) -> usize {
     let sums = DOT_PIECE / 2 * size_of::<f64>();
     let held = device.info().local_bytes as usize / (2 * sums);
@@ -109,7 +96,7 @@ impl<T: Field> DeviceDense<T> {
     /// Replaces column j of y, which is this matrix, by alpha\[j\]·(column j of x) +
     /// beta\[j\]·(column j of y). Each column has the bits of
     /// [`DeviceVector::axpby`](crate::DeviceVector::axpby). A column with alpha 0 and beta 1 is not
-    /// changed. Returns when it is enqueued.
+    /// changed. Returns when the operation is enqueued.
     ///
     /// # Errors
     /// [`Error::Argument`] if x has other sides or another layout, [`Error::Length`] if the number
@@ -120,7 +107,7 @@ impl<T: Field> DeviceDense<T> {
     }
 
     /// Replaces the elements by those of `x`, which has the same sides. The layout stays. Returns
-    /// when it is enqueued.
+    /// when the operation is enqueued.
     ///
     /// # Errors
     /// See [`DeviceDense::column_dots`].
@@ -256,7 +243,8 @@ mod tests {
     #[test]
     fn columns_have_the_bits_of_vectors() -> Result<()> {
         let device = test_device();
-        // No rows; less than a piece; a piece; a piece and a row; two pieces and a half.
+        // The matrices have no rows, less than a piece, a piece, a piece and a row, or two pieces
+        // and a half.
         for (rows, cols) in [(0, 3), (5, 1), (1024, 4), (1025, 5), (2600, 9)] {
             for layout in [Layout::ByRows, Layout::ByColumns] {
                 let tight = DenseShape::new(rows, cols, layout);

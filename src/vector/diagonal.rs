@@ -13,7 +13,8 @@ use crate::{
 };
 
 kernel! {
-    struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
+    in "vector/diagonal.cl":
+    struct FindDiagonal = "find_diagonal" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         entry_idx: Out<u32>,
@@ -21,10 +22,7 @@ kernel! {
         d_row_idx: Out<u32>,
         n: u32,
     }
-}
-
-kernel! {
-    struct CopyBlocks = "copy_blocks" in "vector/diagonal.cl" {
+    struct CopyBlocks = "copy_blocks" {
         entry_idx: In<u32>,
         values: In<Elem>,
         d_values: Out<Elem>,
@@ -32,10 +30,7 @@ kernel! {
         stride: u32,
         d_stride: u32,
     }
-}
-
-kernel! {
-    struct CopyElements = "copy_elements" in "vector/diagonal.cl" {
+    struct CopyElements = "copy_elements" {
         entry_idx: In<u32>,
         values: In<Elem>,
         diagonal: Out<Elem>,
@@ -48,8 +43,8 @@ kernel! {
 type Copies = (Kernel<CopyBlocks<'static>>, Kernel<CopyElements<'static>>);
 
 /// The blocks on the diagonal of a square matrix of square blocks, for example for a block-Jacobi
-/// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
-/// matrix does not store are zero.
+/// preconditioner. The blocks are found once for a pattern, and copied for any values. Blocks that
+/// the matrix does not store are zero.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -153,7 +148,8 @@ impl Core {
         Kernel::new(device, &Options::group_size(device.info().elementwise_group()))
     }
 
-    /// The kernels that copy blocks and scalars. Most solvers launch one of them.
+    /// The kernels that copy blocks and scalars. Most solvers launch only the kernel for blocks or
+    /// only the kernel for scalars.
     fn copies(device: &Device, element: ElementType, side: usize) -> Result<Copies> {
         let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).element(element).define("SIDE", side);

@@ -1,10 +1,10 @@
-//! A sum for each scalar row or column of a matrix. Its terms are the line's elements times
-//! elements of a vector, or the squares of the line's elements. Kernels: `cl/vector/line_sums.cl`,
-//! preceded by `line_terms.cl` and `line_pieces.cl`.
+//! A sum for each scalar row or column of a matrix. The terms of a sum are the line's elements
+//! times elements of a vector, or the squares of the line's elements. Kernels:
+//! `cl/vector/line_sums.cl`, preceded by `line_terms.cl` and `line_pieces.cl`.
 //!
 //! The terms of a sum are added in ascending order of their places. A line is cut every
 //! [`RUN_PIECE`] entries (blocks) from its start, and the sums of the pieces are added left to
-//! right. This is the order of a product with a matrix of one column.
+//! right. A product with a matrix of one column has the same order.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
 use super::{
@@ -38,7 +38,7 @@ kernel! {
     }
 }
 
-/// The terms that are added up.
+/// The terms that are added up in each line of a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Terms {
     /// Elements times elements of a vector, for each scalar line, in a semiring.
@@ -74,7 +74,7 @@ impl<'a> From<&'a DeviceCbc> for Stored<'a> {
     }
 }
 
-/// Maximum number of elements that an item loads at once, for a line in several pieces. The
+/// Maximum number of elements that an item loads at once, for a line in several pieces. Loaded
 /// elements take registers.
 const MOST_AHEAD: usize = 8;
 
@@ -89,8 +89,8 @@ pub(crate) struct LineSums {
     /// Number of sums of a line.
     width: usize,
     kernel: Kernel<SumLines<'static>>,
-    /// For each line that is cut: the number of its finished pieces. The sums of pieces follow as
-    /// words.
+    /// For each line that is cut, the number of its finished pieces. After these numbers come the
+    /// sums of the pieces, as words.
     arrived: Scratch<u32>,
     group_size: usize,
     /// Number of work-groups that add a piece: one, or one for each sum of its line.
@@ -107,16 +107,16 @@ impl Summed {
         }
     }
 
-    /// Whether a block has more terms for a sum than an item loads at once. Only for such blocks
-    /// are tiles chosen so that each item of a work-group computes one sum. With such tiles an H200
-    /// took up to 60 % less time for larger blocks, but up to 28 % longer for blocks of 4x4 in
-    /// `f32`, which have fewer terms.
+    /// Whether a block has more terms for a sum than an item loads at once. Only for blocks with
+    /// more terms are tiles chosen so that each item of a work-group computes one sum. Tiles with
+    /// one sum for each item took up to 60 % less time on an H200 for blocks with many terms, but
+    /// up to 28 % longer for blocks of 4x4 in `f32`, which have fewer terms.
     fn has_wide_sums(&self) -> bool {
         self.shape.rows() * self.types[0].bytes() > 16
     }
 
     /// The least number of entries of a line of packed blocks that an item loads by itself, if
-    /// there are enough lines. `None` if groups load lines together, see
+    /// there are enough lines, or `None` if groups load lines together, see
     /// [`lines::longest_of_item`](super::lines::longest_of_item).
     pub fn longest_of_item(&self, info: &DeviceInfo) -> Option<usize> {
         let tuning = self.packed_tuning(info);
@@ -176,8 +176,8 @@ impl LineSums {
             false => least,
         };
         let split = width > 1 && group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
-        // In `f64`, adding pieces in such rounds gained 2 to 5 % on an H200 and lost 3 to 4 % on an
-        // H100.
+        // In `f64`, adding pieces in rounds saved 2 to 5 % of the time on an H200, and cost 3 to 4
+        // % on an H100.
         let has_rounds = split && tuning.direct > 0 && sum_bytes == 4;
         let guessed = match width {
             1 if pieces > 0 => tuning.guessed_by(group_size),
@@ -208,8 +208,8 @@ impl LineSums {
         .define("STRETCHES", STRETCHES)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
-        // Streamed values leave the first-level cache to x. With 8 elements ahead, streamed loads
-        // took 34 us on `rmat18_e8` instead of 22.
+        // Streamed values leave the first-level cache to x. With 8 elements ahead, `rmat18_e8` took
+        // 34 us with streamed loads, and 22 us without.
         .define("STREAMED", u8::from(shape == BlockShape::SCALAR && pieces > 0))
         .define("STRIDE", if packed { shape.area().to_string() } else { "stride".into() })
         .define("DIRECT", tuning.direct)

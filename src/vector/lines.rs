@@ -11,7 +11,7 @@ pub(crate) use tuning::{LineTuning, STRETCHES, entries_ahead, longest_of_item};
 
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     element::Piece,
     primitives::{
         segmented_reduce::RUN_PIECE,
@@ -22,17 +22,9 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct TileLines = "tile_lines" in "vector/lines.cl" {
-        line_ptr: In<u32>,
-        tile_line: Out<u32>,
-        lines: u32,
-        tile: u32,
-        tiles: u32,
-    }
-}
-
-kernel! {
-    struct PlaceTiles = "place_tiles" in "vector/lines.cl" {
+    in "vector/lines.cl":
+    struct TileLines = "tile_lines" { line_ptr: In<u32>, tile_line: Out<u32>, lines: u32, tile: u32, tiles: u32 }
+    struct PlaceTiles = "place_tiles" {
         line_ptr: In<u32>,
         tile_line: In<u32>,
         order: In<u32>,
@@ -42,20 +34,8 @@ kernel! {
         longest: u32,
         is_ordered: u32,
     }
-}
-
-kernel! {
-    struct WeighTiles = "weigh_tiles" in "vector/lines.cl" {
-        line_ptr: In<u32>,
-        tile_weight: InOut<u32>,
-        lines: u32,
-        tile: u32,
-        light: u32,
-    }
-}
-
-kernel! {
-    struct CountPieces = "count_pieces" in "vector/lines.cl" {
+    struct WeighTiles = "weigh_tiles" { line_ptr: In<u32>, tile_weight: InOut<u32>, lines: u32, tile: u32, light: u32 }
+    struct CountPieces = "count_pieces" {
         line_ptr: In<u32>,
         counts: InOut<u32>,
         lines: u32,
@@ -63,10 +43,7 @@ kernel! {
         whole: u32,
         before: u32,
     }
-}
-
-kernel! {
-    struct PlacePieces = "place_pieces" in "vector/lines.cl" {
+    struct PlacePieces = "place_pieces" {
         line_ptr: In<u32>,
         counts: InOut<u32>,
         piece: Out<Piece>,
@@ -122,7 +99,7 @@ pub(crate) struct Lines {
     pub pieces: usize,
     /// Number of pieces that belong to lines of several pieces.
     pub parts: usize,
-    /// Whether tiles with long lines come first. Otherwise tiles are in the order of their lines.
+    /// Whether tiles with long lines come first. If not, tiles are in the order of their lines.
     #[cfg(test)]
     pub is_ordered: bool,
 }
@@ -158,28 +135,24 @@ pub(crate) struct Shares {
     pub parts: usize,
 }
 
-/// The kernels that divide lines. They are the same for every matrix.
-pub(super) struct Kernels {
-    tile_lines: Kernel<TileLines<'static>>,
-    place_tiles: Kernel<PlaceTiles<'static>>,
-    weigh: Kernel<WeighTiles<'static>>,
-    count: Kernel<CountPieces<'static>>,
-    place: Kernel<PlacePieces<'static>>,
-    group_size: usize,
+kernels! {
+    /// The kernels that divide lines. The kernels are the same for every matrix.
+    pub(super) struct Kernels {
+        rare tile_lines: TileLines,
+        rare place_tiles: PlaceTiles,
+        rare weigh: WeighTiles,
+        rare count: CountPieces,
+        rare place: PlacePieces,
+    }
+}
+
+fn group_size(device: &Device) -> usize {
+    device.info().elementwise_group()
 }
 
 impl Kernels {
-    pub fn new(device: &Device) -> Result<Self> {
-        let group_size = device.info().elementwise_group();
-        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE);
-        Ok(Self {
-            tile_lines: Kernel::rare(device, &options)?,
-            place_tiles: Kernel::rare(device, &options)?,
-            weigh: Kernel::rare(device, &options)?,
-            count: Kernel::rare(device, &options)?,
-            place: Kernel::rare(device, &options)?,
-            group_size,
-        })
+    pub fn of(device: &Device) -> Result<Self> {
+        Self::new(device, &Options::group_size(group_size(device)).define("PIECE", RUN_PIECE))
     }
 
     /// Starts to compile the kernels that most [`Shares`] need.
@@ -202,14 +175,14 @@ impl Kernels {
         let mut first = work.buffer(tiles + 1)?;
         let (lines, tile, of_tiles) = (lines as u32, tile as u32, tiles as u32);
         let args = TileLines { line_ptr, tile_line: &mut first, lines, tile, tiles: of_tiles };
-        self.tile_lines.launch(work, Grid::items(tiles + 1, self.group_size), args)?;
+        self.tile_lines.launch(work, Grid::items(tiles + 1, group_size(work.device())), args)?;
         Ok(first)
     }
 }
 
-/// Starts to compile the kernels of [`Lines::new`], together with others.
+/// Starts to compile the kernels of [`Lines::new`], while other kernels are compiled.
 pub(crate) fn ask(device: &Device) -> Result<()> {
-    let kernels = Kernels::new(device)?;
+    let kernels = Kernels::of(device)?;
     kernels.ask(device);
     kernels.place_tiles.ask(device);
     Ok(())
@@ -217,15 +190,15 @@ pub(crate) fn ask(device: &Device) -> Result<()> {
 
 /// Starts to compile the kernel of [`stretches`].
 pub(crate) fn ask_stretches(device: &Device) -> Result<()> {
-    Kernels::new(device)?.tile_lines.ask(device);
+    Kernels::of(device)?.tile_lines.ask(device);
     Ok(())
 }
 
-/// Cuts the columns of a pattern into stretches of at most `length` entries and columns. A longer
-/// column is a stretch by itself. Returns the first column of each stretch, and then the number of
-/// columns.
+/// Cuts the columns of a pattern into stretches. A stretch has at most `length` columns and at most
+/// `length` entries, or is a single column with more entries. Returns the first column of each
+/// stretch, and then the number of columns.
 pub(crate) fn stretches(work: &Work, pattern: &PatternArrays, length: usize) -> Result<Buffer<u32>> {
-    Kernels::new(work.device())?.tile_lines(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], length)
+    Kernels::of(work.device())?.tile_lines(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], length)
 }
 
 impl Index {
@@ -261,7 +234,8 @@ impl Index {
         }
     }
 
-    /// For each entry of a line, the index of its block in the values; `None` if lines are columns.
+    /// For each entry of a line, the index of its block in the values, or `None` if lines are
+    /// columns.
     pub fn source(&self) -> Option<&Buffer<u32>> {
         match self {
             Self::Columns(_) => None,
@@ -281,7 +255,7 @@ impl Shares {
         limits: Limits,
         before: usize,
     ) -> Result<Self> {
-        let kernels = Kernels::new(work.device())?;
+        let kernels = Kernels::of(work.device())?;
         kernels.ask(work.device());
         let tile_line = match limits.tile {
             0 => work.buffer(1)?,
@@ -304,19 +278,19 @@ impl Shares {
 }
 
 /// The order of tiles in which those with long lines come first, so that no work-group starts a
-/// long line when the others have nearly finished. Empty if tiles stay in their order. Reads back a
-/// number for each tile.
+/// long line when the other work-groups have nearly finished. Empty if tiles stay in their order.
+/// Reads back a number for each tile.
 fn heavy_tiles_first(
     work: &Work,
     pattern: &PatternArrays,
     tiles: usize,
-    LineTuning { group_size, tile, light, .. }: LineTuning,
+    LineTuning { group_size: items, tile, light, .. }: LineTuning,
 ) -> Result<Buffer<u32>> {
     // In a group of one item the time depends only on the tile's entries.
-    if group_size == 1 || tiles < 2 || tile < light {
+    if items == 1 || tiles < 2 || tile < light {
         return work.buffer(0);
     }
-    let Kernels { weigh, group_size, .. } = Kernels::new(work.device())?;
+    let Kernels { weigh, .. } = Kernels::of(work.device())?;
     let mut weights = work.buffer(tiles)?;
     work.fill_zero(&mut weights)?;
     let (line_ptr, lines) = (&pattern.col_ptr, pattern.ncols);
@@ -327,7 +301,7 @@ fn heavy_tiles_first(
         tile: tile as u32,
         light: light.min(u32::MAX as usize) as u32,
     };
-    weigh.launch(work, Grid::items(lines, group_size), args)?;
+    weigh.launch(work, Grid::items(lines, group_size(work.device())), args)?;
     let weights = weights.download(work)?;
     if weights.iter().all(|weight| *weight == weights[0]) {
         return work.buffer(0);
@@ -343,7 +317,7 @@ impl Lines {
         let (pattern, LineTuning { tile, longest, whole, .. }) = (index.pattern(), tuning);
         let limits = Limits { tile, longest, whole };
         let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], limits, 0)?;
-        let Kernels { place_tiles, group_size, .. } = Kernels::new(work.device())?;
+        let Kernels { place_tiles, .. } = Kernels::of(work.device())?;
         place_tiles.ask(work.device());
         let count = shares.tiles();
         let order = heavy_tiles_first(work, pattern, count, tuning)?;
@@ -360,7 +334,7 @@ impl Lines {
             longest: longest as u32,
             is_ordered: u32::from(order.len() > 0),
         };
-        place_tiles.launch(work, Grid::items(count, group_size), args)?;
+        place_tiles.launch(work, Grid::items(count, group_size(work.device())), args)?;
         Ok(Self {
             #[cfg(test)]
             is_ordered: order.len() > 0,

@@ -9,17 +9,9 @@ use crate::{
 };
 
 kernel! {
-    struct ScaleRows = "scale_rows" in "vector/scaling.cl" {
-        row_idx: In<u32>,
-        factor: In<Elem>,
-        values: InOut<Elem>,
-        nnz: u32,
-        stride: u32,
-    }
-}
-
-kernel! {
-    struct ScaleColumns = "scale_columns" in "vector/scaling.cl" {
+    in "vector/scaling.cl":
+    struct ScaleRows = "scale_rows" { row_idx: In<u32>, factor: In<Elem>, values: InOut<Elem>, nnz: u32, stride: u32 }
+    struct ScaleColumns = "scale_columns" {
         col_ptr: In<u32>,
         factor: In<Elem>,
         values: InOut<Elem>,
@@ -33,7 +25,7 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// A = A·diag(d): column j is multiplied by element j of `d`. The length of `d` is the number
     /// of scalar columns of A.
     ///
-    /// Returns when it is enqueued. Each product is rounded to the element type once.
+    /// Returns when the operation is enqueued. Each product is rounded to the element type once.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),
@@ -55,7 +47,7 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
 
 impl DeviceMatrix<AnyMatrix> {
     /// A = A·diag(d): column j is multiplied by element j of `d`, which has A's element type. The
-    /// length of `d` is the number of scalar columns of A. Returns when it is enqueued.
+    /// length of `d` is the number of scalar columns of A. Returns when the operation is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -81,7 +73,7 @@ impl DeviceMatrix<AnyMatrix> {
     }
 
     /// A = diag(d)·A: row i is multiplied by element i of `d`, which has A's element type. The
-    /// length of `d` is the number of scalar rows of A. Returns when it is enqueued.
+    /// length of `d` is the number of scalar rows of A. Returns when the operation is enqueued.
     ///
     /// # Errors
     /// See `scale_columns`.
@@ -115,8 +107,8 @@ fn scale_rows<M: HostMatrix>(a: &mut DeviceMatrix<M>, d: &DeviceVector<M::Word>)
     scale(&mut a.cbc, d.values.any(), rows_of_arrays)
 }
 
-/// Number of elements that a work-group scales. Finding their columns is then a small part of its
-/// work.
+/// Number of elements that a work-group scales. Finding the columns of 1024 elements is a small
+/// part of the work.
 const SCALED_ELEMENTS: usize = 1024;
 
 fn scale(a: &mut DeviceCbc, factor: &Buffer, rows: bool) -> Result<()> {

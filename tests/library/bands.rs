@@ -1,5 +1,5 @@
-//! Products that are computed in bands with a given number of columns. Each band has this number of
-//! columns, and the product has the bits of the reference.
+//! Products that are computed in bands with a given number of columns. Each band must have this
+//! number of columns, and the product has the bits of the reference.
 use crate::common::{Family, blocks, device, equal, scalars, shape, to_host};
 use blockmul::{
     Cbc, Csc, DeviceMatrix, Error, Matrix, Method, Product, Result, extra::host::Progress, matrix::drop_below,
@@ -7,7 +7,7 @@ use blockmul::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Number of columns of blocks, or of rows of blocks if the matrix is stored by rows.
+/// Returns the number of columns of blocks, or of rows of blocks if the matrix is stored by rows.
 fn lines_of<M: Matrix>(matrix: &M) -> usize {
     matrix.as_cbc().pattern.ncols()
 }
@@ -18,8 +18,8 @@ fn check<M: Matrix>(a: &M, b: &M, method: Method) -> Result<()> {
     let (device, want) = (device(), reference::multiply(a, b)?);
     let (x, y) = (device.upload(a)?, device.upload(b)?);
     let lines = lines_of(&want);
-    // Bands have one column, a number of columns that divides few sizes, all but one, all, and more
-    // than all.
+    // The bands have one column, a number of columns that divides few sizes, all columns but one,
+    // all columns, or more than there are.
     for most in [1, 7, lines.saturating_sub(1), lines, lines + 1].into_iter().filter(|&most| most > 0) {
         let what = format!("{method}, {most} of {lines} columns");
         let product = Product::of(&x, &y).method(method).band_columns(most);

@@ -144,13 +144,18 @@ pub fn scipy(python: &str, command: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Runs the SciPy script with a command that writes files. Returns those with this ending.
+pub fn made_by_scipy(python: &str, command: &str, folder: &Path, ending: &str) -> Vec<PathBuf> {
+    scipy(python, command, folder);
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|end| end == ending)).collect()
+}
+
 #[test]
 fn scipy_s_archives_are_read() {
     let Some(python) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
     let folder = tempfile::tempdir().unwrap();
-    scipy(&python, "write", folder.path());
-    let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
-    let archives: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|end| end == "npz")).collect();
+    let archives = made_by_scipy(&python, "write", folder.path(), "npz");
     assert_eq!(archives.len(), 4 * 12 + 4 * 4 + 5 * 2 + 2);
     for path in archives {
         let name = path.file_stem().unwrap().to_str().unwrap();

@@ -52,6 +52,6 @@ fn replay() {
         }
         assert!(read > 0, "{target} has no corpus");
     }
-    // These inputs are too slow for fuzzing.
+    // The inputs written here are too slow for fuzzing.
     readers::long_meshes();
 }

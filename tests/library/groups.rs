@@ -11,12 +11,13 @@ use blockmul::{
 };
 use nalgebra::DMatrix;
 
-/// Lines (rows or columns) of a group. The number divides few of the sizes and is no power of two.
+/// Lines (rows or columns) of a group. The number of lines in a group divides few of the sizes and
+/// is no power of two.
 const LINES: usize = 3;
 
-/// Small integers at a third of the places. The second group of three lines and every fifth group
-/// after it are empty, for rows and for columns. One row and one column are full at all other
-/// places.
+/// A matrix of small integers at a third of the places, whose second group of three lines and every
+/// fifth group after it are empty, for rows and for columns. One row and one column are full at all
+/// other places.
 fn integers(n: usize) -> DMatrix<f64> {
     let is_empty = |line: usize| line / LINES % 5 == 1;
     let full = (n / 2..n).find(|&line| !is_empty(line));
@@ -48,7 +49,7 @@ fn every_small_size_is_nalgebra_s_dense_product() {
     }
 }
 
-/// The arrays of a matrix in groups, made from their definition.
+/// Makes the arrays of a matrix in groups from their definition.
 fn coordinates(a: &DMatrix<f64>, grouping: Grouping) -> GcooArrays<f64> {
     let (lines, across) = if grouping.of_columns() { (a.ncols(), a.nrows()) } else { (a.nrows(), a.ncols()) };
     let mut arrays = GcooArrays { group_ptr: vec![0], rows: vec![], cols: vec![], values: vec![] };

@@ -1,5 +1,5 @@
 //! Symmetric block matrices are converted to scalars for sparse factorizations, on the host and on
-//! the device. New values are copied by the same map.
+//! the device. The map that converts a matrix also copies new values.
 
 use crate::common::{Family, blocks, device, part};
 use blockmul::{
@@ -78,7 +78,7 @@ fn every_storage_and_type_gives_the_same_scalars() {
 
 #[test]
 fn of_a_whole_matrix_the_lower_triangle_is_read() {
-    // The values are not symmetric.
+    // The values of this matrix are not symmetric.
     let h = generate::PoseChain { poses: 10, closures: 8, freedom: 3, seed: 3, ..Default::default() }.matrix().unwrap();
     let values = (0..h.values().len()).map(|i| i as f64).collect();
     let h = Cbc::new(h.pattern().clone(), h.shape(), values).unwrap();
@@ -154,7 +154,7 @@ fn another_pattern_and_another_length_are_refused() {
 
 #[test]
 fn an_execution_takes_no_memory_and_is_read_by_one_read() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j = generate::Uniform {
         rows: 200,
         cols: 40,
@@ -242,7 +242,7 @@ fn faer_factors_and_solves_with_new_values_each_time() {
         llt.solve_in_place(faer::ColMut::from_slice_mut(x.as_mut_slice()).as_mat_mut());
         assert_solves(h, &x, &b);
     }
-    // The host converts a matrix that is stored whole in the same way.
+    // The host also converts a matrix of which both triangles are stored to these scalars.
     let (last, map) = (hessians.last().unwrap(), ScalarMap::lower(&hessians[0]).unwrap());
     let mut by_host = vec![0.0; map.nnz()];
     map.copy_values(last, &mut by_host).unwrap();

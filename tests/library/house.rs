@@ -1,8 +1,8 @@
 //! Rules of the source tree. A room is a folder or a file directly under `src/`. This file checks
-//! which rooms may use names of which others. The modules check the rest: `circles` modules that
-//! depend on each other, `doors` the files with generic items, `names` names of types, `numbers`
-//! files that declare numbers of stages, `texts` unsafe code and the width of comments, `tuples`
-//! parameters, `wings` the modules of `product`.
+//! which rooms may use names of which others. The modules of this file check the other rules:
+//! `circles` modules that depend on each other, `doors` the files with generic items, `names` names
+//! of types, `numbers` files that declare numbers of stages, `texts` unsafe code and the width of
+//! comments, `tuples` parameters, `wings` the modules of `product`.
 mod circles;
 mod doors;
 mod names;
@@ -17,7 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The rooms that prepare operations. They hold no locks.
+/// The rooms that prepare operations for given patterns. Rooms that prepare operations hold no
+/// locks.
 const PLANNED: [&str; 6] = ["product", "apply", "vector", "structure", "groups", "solver"];
 
 /// A source file: its path below `src/`, and its code without comments and tests.
@@ -54,7 +55,7 @@ impl File {
         of_crate.map(|path| path.split("::").next().unwrap().to_owned()).collect()
     }
 
-    /// Returns the rooms from which these names come, with one of the names for each room.
+    /// Returns the rooms from which the given names come, with one of the names for each room.
     fn rooms(&self, exports: &BTreeMap<String, String>, rooms: &BTreeSet<String>) -> BTreeMap<String, String> {
         let names = self.names().into_iter();
         names
@@ -149,7 +150,7 @@ fn exports_of(code: &str) -> BTreeMap<String, String> {
     paths.into_iter().filter_map(export).collect()
 }
 
-/// Returns the rooms that contain the files.
+/// Returns the rooms that contain these source files.
 fn rooms(files: &[File]) -> BTreeSet<String> {
     files.iter().map(File::room).filter(|room| room != "lib").collect()
 }
@@ -213,8 +214,8 @@ fn no_two_rooms_name_each_other() {
     assert!(circle.is_empty(), "rooms in a circle: {circle:#?}");
 }
 
-/// Finds the dependencies that are part of a circle or lead to one, each with an example. It
-/// repeatedly removes a room from `left` that depends on no other room in `left`.
+/// Finds the dependencies that are part of a circle or lead to one, each with an example. The
+/// function repeatedly removes a room from `left` that depends on no other room in `left`.
 fn circle(arrows: &BTreeMap<String, BTreeMap<String, String>>, mut left: BTreeSet<String>) -> Vec<(String, String)> {
     while let Some(room) =
         left.iter().find(|room| arrows.get(*room).is_none_or(|to| !to.keys().any(|to| left.contains(to)))).cloned()

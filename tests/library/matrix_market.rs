@@ -1,5 +1,5 @@
-//! Matrix Market files from other sources, in the folder that `BLOCKMUL_DATA` names. Each is read
-//! as the format requires, or refused with a line number.
+//! Matrix Market files from other sources, in the folder that `BLOCKMUL_DATA` names. Each file is
+//! read as the format requires, or refused with a line number.
 use std::path::{Path, PathBuf};
 
 use blockmul::io::{MatrixFile, ReadOptions, Symmetry, ValueType, read, write};
@@ -123,7 +123,7 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("LAGraph_mangled6.mtx", Err("1: hermitian matrices are not supported")),
     ("LAGraph_mangled8.mtx", Err("4: 1 number where \"rows columns entries\" is expected")),
     // Some values are outside of the range of a type that only a comment names ("%%GraphBLAS type
-    // int8_t"). For Matrix Market they are integers.
+    // int8_t"). For Matrix Market these values are integers.
     ("LAGraph_mangled_bool.mtx", Ok(12)),
     ("LAGraph_mangled_int16.mtx", Ok(12)),
     ("LAGraph_mangled_int8.mtx", Ok(12)),
@@ -134,14 +134,16 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("SS_mangle3.mtx", Err("1: the field is \"junk\"")),
     // The file claims integers and contains an infinite value.
     ("matrix_fp64.mtx", Err("7: value: \"-inf\" is not an integer")),
-    // The banner has one percent sign instead of two. It is read with a warning.
+    // The banner has one percent sign instead of two. A file with one percent sign is read with a
+    // warning.
     ("nr-bio-dmela.mtx", Ok(51138)),
-    // The sizes are in a comment. The first line after it is an entry.
+    // The sizes are in a comment. The first line after the comment with the sizes is an entry.
     ("nr-ca-Erdos992.mtx", Err("4: 2 numbers where \"rows columns entries\" is expected")),
     // Another table follows the entries.
     ("nr-soc-wiki-Vote.mtx", Err("2917: ")),
     ("nr-web-spam.mtx", Ok(74750)),
-    // The file contains an infinite value, as a real number. Each entry has a mirror image.
+    // The file contains an infinite value, as a real number. Each entry of this symmetric file has
+    // a mirror image.
     ("skew_fp64.mtx", Ok(20)),
 ];
 

@@ -1,13 +1,13 @@
 //! Dense matrices are exchanged with NumPy as `.npy` files, to the bit.
 use crate::common;
-use crate::formats::scipy;
+use crate::formats::{made_by_scipy, scipy};
 use blockmul::{
     Element,
     dense::{DenseShape, DenseView, Layout},
     io::{ReadOptions, dense},
 };
 use half::f16;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Returns the layout (C's order or Fortran's) and the sides from the name ORDER-DTYPE-ROWSxCOLS.
 fn named(path: &Path) -> (Layout, usize, usize) {
@@ -21,9 +21,7 @@ fn named(path: &Path) -> (Layout, usize, usize) {
 fn numpy_s_arrays_are_read() {
     let Some(python) = common::python("NumPy", "numpy, scipy.io") else { return };
     let folder = tempfile::tempdir().unwrap();
-    scipy(&python, "save", folder.path());
-    let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
-    let arrays: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|end| end == "npy")).collect();
+    let arrays = made_by_scipy(&python, "save", folder.path(), "npy");
     assert_eq!(arrays.len(), 2 * (5 * 12 + 1));
     for path in arrays {
         let (layout, rows, cols) = named(&path);
@@ -39,8 +37,8 @@ fn numpy_s_arrays_are_read() {
     }
 }
 
-/// Writes small matrices in both layouts, with gaps between lines, and a text file of the elements
-/// for each.
+/// Writes small dense matrices in both layouts, with gaps between lines, and a text file of the
+/// elements for each.
 fn write_for_numpy<T: Element>(folder: &Path, dtype: &str) -> usize {
     let sides = [(1, 1), (4, 6), (0, 3), (3, 4)];
     for (rows, cols) in sides {

@@ -50,7 +50,7 @@ fn its_own_buffers_its_own_queue_its_own_kernel_on_the_product() -> Result<()> {
     let doubled: Vec<f64> = want.values().iter().map(|v| 2.0 * v).collect();
     assert_eq!(c.download()?.values(), doubled);
 
-    // The product is copied to buffers of the application.
+    // Here the product is copied to buffers of the application.
     let (col_ptr, row_idx, values) = c.copy_to_ocl(&queue)?;
     let mut got = (vec![0; col_ptr.len()], vec![0; row_idx.len()], vec![0.0; values.len()]);
     col_ptr.read(&mut got.0).enq().unwrap();
@@ -86,8 +86,8 @@ fn a_product_given_away_is_not_written_again() -> Result<()> {
     drop((col_ptr, row_idx));
     let minus = device.upload(&Csc::new(a.pattern().clone(), a.values().iter().map(|v| -2.0 * v).collect())?)?;
     for _ in 0..3 {
-        // These products have the same size. If the values had returned to a pool, they would be
-        // overwritten.
+        // The second product has the size of the first. If the buffers of the first product had
+        // returned to a pool, the second product would overwrite them.
         blockmul::multiply(&on_device, &minus)?;
     }
     let mut got = vec![0.0; want.nnz()];
@@ -118,7 +118,7 @@ fn a_product_waits_for_the_events_of_ocl_commands() -> Result<()> {
         device.wait_for_ocl(std::slice::from_ref(&written))?;
         let product = std::thread::scope(|scope| {
             let product = scope.spawn(|| blockmul::multiply(&on_device, &on_device)?.download());
-            // A product that did not wait would read the old values.
+            // A product that did not wait for the event would read the old values.
             std::thread::sleep(Duration::from_millis(30));
             let writer = Queue::new(&queue.context(), queue.device(), None).unwrap();
             x.write(doubled.values()).queue(&writer).enq().unwrap();

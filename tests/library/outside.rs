@@ -19,7 +19,7 @@ pub fn data(path: &str) -> Option<PathBuf> {
 }
 
 /// Returns a Python that can import `modules` of a package: the one that `BLOCKMUL_PYTHON` names,
-/// otherwise any that is found. If there is none, the tests print a line and pass, unless CI is
+/// otherwise any that is found. If no Python can, the tests print a line and pass, unless CI is
 /// set.
 pub fn python(package: &str, modules: &str) -> Option<String> {
     let found = importing(modules);
@@ -31,8 +31,8 @@ pub fn python(package: &str, modules: &str) -> Option<String> {
     found
 }
 
-/// Like [`python`], for a package that the package managers of systems do not have. If there is
-/// none, the tests print a line and pass, also if CI is set.
+/// Works like [`python`], for a package that the package managers of systems do not have. If no
+/// Python can import this package, the tests print a line and pass, also if CI is set.
 pub fn python_with_pip(package: &str, modules: &str) -> Option<String> {
     let found = importing(modules);
     if found.is_none() {

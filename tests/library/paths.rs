@@ -53,20 +53,20 @@ fn check<T: Length>(g: &Csc<f64>, what: &str) -> Result<usize> {
     Ok(out_of_reach)
 }
 
-/// The same graph with the lengths that `length` returns.
+/// Returns the graph with the lengths that `length` returns.
 fn with_lengths(g: &Csc<f64>, length: impl Fn(usize, f64) -> f64) -> Csc<f64> {
     let lengths = g.values().iter().enumerate().map(|(entry, &value)| length(entry, value));
     Csc::new(g.pattern().clone(), lengths.collect()).unwrap()
 }
 
-/// Integer lengths from 0 to 3. A quarter of them is 0.
+/// Integer lengths from 0 to 3. A quarter of the lengths is 0.
 fn whole(g: &Csc<f64>) -> Csc<f64> {
     with_lengths(g, |entry, _| (entry * 7 % 32 / 8) as f64)
 }
 
 #[test]
 fn real_graphs_have_the_distances_of_dijkstra() -> Result<()> {
-    // The last two graphs have the most edges, so they are not tested with integers.
+    // The last two graphs of the list have the most edges, so they are not tested with integers.
     let names = ["p2p-Gnutella31.mtx.gz", "ca-CondMat.mtx.gz", "wiki-Vote.mtx.gz", "email-Enron.mtx.gz", "wing.mtx.gz"];
     for (number, name) in names.into_iter().enumerate() {
         let Some(g) = matrix(name) else { continue };

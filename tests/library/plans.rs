@@ -1,7 +1,7 @@
 //! Plans: every execution has the bits of the reference, allocates no memory, and reads nothing
 //! back.
 
-use crate::common::{bits, device, executed, on_two_threads, real, row_and_column, shape, uniform};
+use crate::common::{bits, device, executed, nothing_taken, on_two_threads, real, row_and_column, shape, uniform};
 use blockmul::{
     Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product, generate,
     plan::{Accum, Transpose},
@@ -63,7 +63,7 @@ fn part(of: &Cbc<f64>, keep: impl Fn(usize, usize) -> bool) -> Cbc<f64> {
 
 #[test]
 fn gram_is_the_product_with_the_transpose_and_its_triangles_take_half_the_work() {
-    // The rows of J have from zero to many blocks. The blocks are wide, narrow, or scalars.
+    // The rows of J have from zero to many blocks. The blocks of J are wide, narrow, or scalars.
     for (r, c) in [(2, 9), (2, 3), (1, 1), (3, 6), (5, 5)] {
         let j = uniform::<f64>(60, 20, shape(r, c), 7);
         let full = reference::multiply(&j.transpose(), &j).unwrap();
@@ -126,7 +126,7 @@ fn alpha_and_beta() {
         let want: Vec<f64> = product.values().iter().zip(&start).map(one).collect();
         assert!(c.download().unwrap().values() == want, "{alpha} {beta}");
     }
-    // C contains NaN, because it must not be read.
+    // C contains NaN, to show that an execution does not read it.
     c.write_values(&vec![f64::NAN; start.len()]).unwrap();
     plan.execute((&da, &da), &mut c).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&product));
@@ -170,12 +170,12 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     }
     let message = plan.execute((&a, &a), &mut of(1)).unwrap_err().to_string();
     assert!(message.starts_with("C does not have the pattern of the plan"), "{message}");
-    // The matrix has the same entries in blocks of another shape.
+    // A matrix with the entries of A in blocks of another shape.
     let wide = device().upload(&uniform::<f64>(30, 30, shape(2, 4), 1)).unwrap();
     assert!(plan.execute((&wide, &a), &mut c).is_err());
     assert!(Product::of(&a, &wide).plan().is_ok());
     assert!(matches!(Product::of(&wide, &a).plan(), Err(Error::Dimensions { .. })));
-    // A matrix of another type cannot have the pattern.
+    // A matrix of another type cannot have the pattern of the plan.
     assert!(DeviceMatrix::<Csc<f64>>::zeros(&a.pattern()).is_err());
     assert!(DeviceMatrix::<Bsr<f64>>::zeros(&a.pattern()).is_err());
 }
@@ -222,7 +222,7 @@ fn a_refusal_says_what_differs() {
 
 #[test]
 fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let dj = device.upload(&j).unwrap();
@@ -235,12 +235,7 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
         multiply.execute((&dj, &dj), &mut c).unwrap();
         gram.execute((&dj, &dj), &mut h).unwrap();
     }
-    device.finish().unwrap();
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    let after = nothing_taken(&device, &before);
     assert!(after.commands >= before.commands + 2000);
     assert_eq!(bits(&c.download().unwrap()), bits(&want));
 }

@@ -1,6 +1,6 @@
 //! Plans of products of scalars that do not keep the operand pair of each product: by every method
 //! of scalars, and if there is not enough memory for pairs.
-use crate::common::device;
+use crate::common::{device, nothing_taken};
 use blockmul::{
     Cbc, Csc, Csr, Device, Element, Error, Method, Planned, Product,
     generate::{self, Values},
@@ -10,8 +10,8 @@ use blockmul::{
 };
 use half::f16;
 
-/// The methods of scalars. Each computes all columns of the matrices below, or its plans keep pairs
-/// for all columns.
+/// The methods of scalars. Each method computes all columns of the matrices of these tests; if it
+/// cannot, its plans keep pairs for all columns.
 const METHODS: [Method; 5] = [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
 
 fn uniform<T: Element>(rows: usize, cols: usize, per_column: usize, values: Values, seed: u64) -> Csc<T> {
@@ -54,8 +54,8 @@ fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
     let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []).unwrap();
     check(&empty(3, 2), &empty(2, 4));
     check(&empty(3, 0), &empty(0, 2));
-    // Entries of C with more than 1024 and more than 2048 terms. Their sums are computed in two and
-    // in three pieces.
+    // The product has entries of C with more than 1024 and with more than 2048 terms. Sums of more
+    // than 1024 terms are computed in two and in three pieces.
     for length in [1025, 2500] {
         check(&uniform::<f64>(3, length, 2, Values::Real, 7), &uniform(length, 2, length, Values::Real, 8));
     }
@@ -63,7 +63,7 @@ fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
 
 #[test]
 fn outputs_are_scaled_added_and_padded() {
-    // The blocks are 1x1, because scalars cannot be padded.
+    // The matrices have blocks of 1x1, because scalars cannot be padded.
     let a: Cbc<f64> = generate::Uniform { rows: 40, cols: 40, per_column: 5, ..Default::default() }.matrix().unwrap();
     let da = device().upload(&a).unwrap();
     let product = reference::multiply(&a, &a).unwrap();
@@ -100,8 +100,8 @@ fn matrices_by_rows_and_groups_are_planned_by_methods_of_scalars() {
     let want = reference::multiply(&a, &b).unwrap();
     let by_rows = |m: &Csc<f64>| device().upload(&Csr::from_transpose(m.transpose())).unwrap();
     let (rows_a, rows_b) = (by_rows(&a), by_rows(&b));
-    // [A | A]·[B; A2] is a sum of two products. The terms of the second are added after those of
-    // the first.
+    // [A | A]·[B; A2] is a sum of two products. The terms of the second product are added after
+    // those of the first.
     let other = uniform::<f64>(40, 20, 5, Values::Integer, 3);
     let group = |blocks| Group { blocks, side: 1 };
     let left = BlockGroups::side_by_side([a.clone(), a.clone()]).unwrap();
@@ -141,7 +141,7 @@ fn what_has_no_room_as_pairs_is_planned_without_them() {
     let mut c = plan.output().unwrap();
     plan.execute((&da, &da), &mut c).unwrap();
     assert_eq!(bytes(&c.download().unwrap()), bytes(&reference::multiply(&a, &a).unwrap()));
-    // ESC always keeps pairs. With a limit of 1 << 12 bytes no plan fits.
+    // Plans by ESC always keep pairs. With a limit of 1 << 12 bytes no plan fits.
     for (method, limit) in [(Method::Esc, limit), (Method::Auto, 1 << 12), (Method::Dense, 1 << 12)] {
         let refused = Product::of(&da, &da).method(method).memory_limit(limit).plan();
         assert!(matches!(refused, Err(Error::Memory { .. })), "{method}: {refused:?}");
@@ -151,7 +151,7 @@ fn what_has_no_room_as_pairs_is_planned_without_them() {
 #[test]
 fn executions_without_pairs_take_no_memory_read_nothing_and_may_meet() {
     let a = dense_product();
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let da = device.upload(&a).unwrap();
     let want = reference::multiply(&a, &a).unwrap();
     let plan = Product::of(&da, &da).method(Method::Dense).plan().unwrap();
@@ -162,12 +162,7 @@ fn executions_without_pairs_take_no_memory_read_nothing_and_may_meet() {
     for _ in 0..20 {
         plan.execute((&da, &da), &mut c).unwrap();
     }
-    device.finish().unwrap();
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    nothing_taken(&device, &before);
     assert_eq!(bytes(&c.download().unwrap()), bytes(&want));
     std::thread::scope(|scope| {
         for _ in 0..2 {

@@ -1,4 +1,5 @@
-//! Whole products on a device. Patterns and values have the bits of the reference.
+//! Whole products on a device. The patterns and values of these products are those of the
+//! reference, to the bit.
 use crate::common::*;
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Error, Matrix, Method, Product, Result, device::DeviceKind,
@@ -8,7 +9,8 @@ use half::f16;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
-/// Multiplies twice on the device. Both results must have the bits of the reference.
+/// Multiplies two matrices twice on the device, and compares both results with the reference bit
+/// for bit.
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
     let device = device();
     let want = reference::multiply(a, b)?;
@@ -64,13 +66,13 @@ proptest! {
     }
 }
 
-/// Sides with a compiled kernel, and sides for which only the general kernel exists, up to the
-/// largest side.
+/// Sides of blocks that have a compiled kernel, and sides for which only the general kernel exists,
+/// up to the largest side.
 const SIDES: [usize; 14] = [1, 2, 3, 4, 6, 7, 8, 9, 5, 10, 13, 17, 31, 32];
 
 /// Calls `check` with 14 shapes (rows, inner, columns) in each of three element types. In each
-/// type, rows take every side once, and so do inner sides and columns. Each type combines the sides
-/// differently.
+/// element type, every side is once the number of rows, once the inner side, and once the number of
+/// columns. Each element type combines the sides differently.
 fn pairwise(mut check: impl FnMut(usize, usize, usize, usize)) {
     for element in 0..3 {
         for (at, &r) in SIDES.iter().enumerate() {
@@ -102,7 +104,8 @@ fn forty_two_shapes_pairwise_in_every_type() {
 #[test]
 fn half_scalars() -> Result<()> {
     for family in FAMILIES {
-        // A sum has at most 60 terms of magnitude 9, so it is below 2048 and exact.
+        // A sum of this product has at most 60 terms of magnitude 9, so it is below 2048 and exact
+        // in f16.
         check::<Csc<f16>>(
             &scalars(family, 60, 60, 4, 1),
             &scalars(Family::Uniform, 60, 60, 4, 2),
@@ -114,8 +117,8 @@ fn half_scalars() -> Result<()> {
 
 #[test]
 fn sums_that_cancel_have_the_bits_of_the_reference() -> Result<()> {
-    // Magnitudes are from 2^-30 to 2^30, so that any other order of sums, or a fused multiply-add,
-    // gives other bits.
+    // The magnitudes of the values are from 2^-30 to 2^30, so that any other order of sums, or a
+    // fused multiply-add, gives other bits.
     let wild = |family, rows, cols, seed| {
         let mut random = Random(seed);
         let places = places(family, rows, cols, 8, &mut random);
@@ -140,8 +143,8 @@ fn sums_that_cancel_have_the_bits_of_the_reference() -> Result<()> {
 
 #[test]
 fn runs_of_more_than_1024_products_are_cut_as_in_the_reference() -> Result<()> {
-    // One long row times one long column, beside short ones. The sum of the products is computed in
-    // one, two or three pieces of 1024.
+    // The product has one long row times one long column, beside short ones. The sum of the
+    // products is computed in one, two or three pieces of 1024.
     for terms in [1023, 1024, 1025, 2048, 2049, 3000] {
         let mut random = Random(terms as u64);
         let mut value =
@@ -150,8 +153,8 @@ fn runs_of_more_than_1024_products_are_cut_as_in_the_reference() -> Result<()> {
         let col: Vec<_> = (0..terms).map(|k| (k, 1, value(k))).chain([(5, 0, 3.5), (7, 2, 4.5)]).collect();
         let (a, b) = (Csc::from_triplets(3, terms, row)?, Csc::from_triplets(terms, 3, col)?);
         check(&a, &b, &format!("{terms} terms"))?;
-        // A sum of the same length for blocks of 3x2 and 2x3, by compiled kernels and the general
-        // kernel.
+        // The test has a sum of this length for blocks of 3x2 and 2x3, by compiled kernels and the
+        // general kernel.
         for (r, c) in [(3, 3), (5, 1), (1, 11)] {
             let wide = |m: &Csc<f64>, rows, cols| {
                 Cbc::new(
@@ -184,8 +187,8 @@ fn row_major_products_swap_the_operands() -> Result<()> {
     Ok(())
 }
 
-/// Applies the option that `bytes` chooses. `Some(0)` is a threshold of 0, which drops no entry.
-/// Any other number is the alignment of blocks in bytes. `None` applies no option.
+/// Applies to a product the option that `bytes` chooses. `Some(0)` is a threshold of 0, which drops
+/// no entry. Any other number is the alignment of blocks in bytes. `None` applies no option.
 fn asked<'a>(
     product: Product<'a, DeviceMatrix<Cbc<f32>>>,
     bytes: Option<usize>,
@@ -286,7 +289,7 @@ fn operands_above_the_limit_are_refused_with_what_they_take() -> Result<()> {
     let (device, a) = (device(), scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3));
     let operand = device.upload(&a)?;
     let bytes = operand.device_bytes();
-    // The limits are below the bytes of A, or allow only little more.
+    // The limits of memory are below the bytes of A, or allow only little more.
     for (method, limit) in [(Method::Host, bytes / 2), (Method::Esc, bytes / 2), (Method::Esc, bytes + 20_000)] {
         let product = Product::of(&operand, &operand).method(method).memory_limit(limit);
         for error in [product.run().map(drop).unwrap_err(), product.run_to_host().map(drop).unwrap_err()] {
@@ -321,8 +324,8 @@ fn a_limit_no_column_fits_is_an_error_with_numbers() -> Result<()> {
     let a = scalars::<f64>(Family::Arrow, 4000, 4000, 1, 1);
     let operands = Product::of(&a, &a).estimate(device().info())?.operand_bytes;
     // ESC needs memory for all products of a column, dense for the 4000 entries of C. On a CPU
-    // dense needs sums of all rows. If the memory does not suffice, ESC is tried, but it does not
-    // even suffice for the analysis of ESC.
+    // dense needs sums of all rows. If the memory does not suffice for a method, ESC is tried, but
+    // the memory does not even suffice for ESC's analysis.
     let in_ranges = device().info().kind == DeviceKind::Cpu;
     for (method, kibibytes) in [(Method::Esc, 250), (Method::Dense, 86)] {
         let limit = operands + (kibibytes << 10);

@@ -26,14 +26,15 @@ fn graph(vertices: usize, edges: impl Iterator<Item = (usize, usize)>, both: boo
     Csc::from_triplets(vertices, vertices, places.into_iter().map(|(row, col)| (row, col, 1.0))).unwrap()
 }
 
-/// The vertices in a random order.
+/// Returns the vertices in a random order.
 fn shuffled(vertices: usize) -> Vec<usize> {
     let (mut order, mut random): (Vec<usize>, _) = ((0..vertices).collect(), Random::new(3));
     (1..vertices).for_each(|at| order.swap(at, random.below(at as u64 + 1) as usize));
     order
 }
 
-/// Graphs of `vertices` vertices. The trees by which the kernels join components become deep.
+/// Graphs of `vertices` vertices. In these graphs the trees by which kernels join components become
+/// deep.
 fn deep_graphs(vertices: usize, both: bool) -> Vec<(&'static str, Csc<f64>)> {
     let (n, order) = (vertices, shuffled(vertices));
     let of = |edges: &mut dyn Iterator<Item = (usize, usize)>| graph(n, edges, both);
@@ -57,8 +58,8 @@ fn with_levels(g: &Csc<f64>, every: usize) -> Csc<f64> {
     Csc::new(g.pattern().clone(), lengths.collect()).unwrap()
 }
 
-/// For each vertex, the number of its nearest seed, computed by Dijkstra's algorithm. If several
-/// seeds are equally near, it is the lowest number.
+/// Returns the number of the nearest seed for each vertex, computed by Dijkstra's algorithm. If
+/// several seeds are equally near, the result is the lowest of their numbers.
 fn nearest(g: &Csc<f64>, seeds: &[u32]) -> Vec<u32> {
     let mut least = vec![(u64::MAX, u32::MAX); g.ncols()];
     let mut waiting: BinaryHeap<_> = (0u32..).zip(seeds).map(|(label, &seed)| Reverse(((0, label), seed))).collect();
@@ -105,7 +106,7 @@ fn small_sums_on_arrival() -> Result<()> {
         for (a, what) in
             [(scalars::<f64>(Family::Uniform, 90, 70, 9, 1), "rows"), (scalars(Family::Arrow, 80, 80, 3, 2), "hubs")]
         {
-            // Sums of integers are exact in any order.
+            // The values are integers, whose sums are exact in any order.
             let x: Vec<f64> = (0..a.ncols()).map(|i| (i % 9) as f64 - 4.0).collect();
             let mut want = vec![0.0; a.nrows()];
             reference::multiply_vector(1.0, &a, &x, 0.0, &mut want)?;

@@ -1,6 +1,6 @@
-//! Real matrices, from the folder that `BLOCKMUL_DATA` names. If it is not set, these tests print a
-//! line and pass. `tools/problems` multiplies matrices with more than a million products; it runs
-//! the command compiled with optimisation.
+//! Real matrices, from the folder that `BLOCKMUL_DATA` names. If this variable is not set, these
+//! tests print a line and pass. `tools/problems` multiplies matrices with more than a million
+//! products; it runs the command compiled with optimisation.
 use crate::common::{data, device, to_host};
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result,
@@ -11,7 +11,7 @@ use blockmul::{
 use std::path::PathBuf;
 
 /// Rows, columns, entries (with both halves of symmetric matrices), and products of A·A, or of A·Aᵀ
-/// if A is not square. The numbers are those of the collections.
+/// if A is not square. The numbers of the table are those that the collections list.
 #[rustfmt::skip]
 const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),
@@ -95,7 +95,8 @@ fn a_product_too_large_is_a_memory_error_with_numbers_and_at_once() {
     // The product has 46500 x 46500 entries, 26 GB.
     let Some(a) = matrix("arrow.mtx.gz") else { return };
     let start = std::time::Instant::now();
-    // With this limit the product is refused even if the device has more memory than the host.
+    // The limit makes the library refuse the product even if the device has more memory than the
+    // host.
     let refused = to_host(&device(), &a, &a, |product| product.memory_limit(1 << 26));
     let error = refused.map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Memory, "{error}");

@@ -1,5 +1,5 @@
-//! Real bundle adjustments and pose graphs, from the folder that `BLOCKMUL_DATA` names. If it is
-//! not set, these tests print a line and pass.
+//! Real bundle adjustments and pose graphs, from the folder that `BLOCKMUL_DATA` names. If this
+//! variable is not set, these tests print a line and pass.
 use crate::common::data;
 use blockmul::{
     Error, Result,
@@ -53,7 +53,7 @@ fn text_of(path: &Path) -> String {
 }
 
 /// Checks that damaged copies of a file and copies without their end are refused, compressed or
-/// not. The error names the line if it is known.
+/// not. The error names the line if the line is known.
 fn broken_copies_are_refused<T>(path: &Path, read: impl Fn(&Path) -> Result<T>) {
     let folder = tempfile::tempdir().unwrap();
     let refused = |bytes: &[u8], line: Option<usize>| {
@@ -66,11 +66,11 @@ fn broken_copies_are_refused<T>(path: &Path, read: impl Fn(&Path) -> Result<T>) 
     };
     let text = text_of(path);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    // The last word is missing. In a bundle adjustment that word is a line of its own, and the
-    // error names the line before.
+    // In the first copy the last word of the file is missing. In a bundle adjustment that word is a
+    // line of its own, and the error names the line before.
     let short = text.trim_end().rsplit_once([' ', '\n']).unwrap().0;
     refused(short.as_bytes(), Some(short.lines().count()));
-    // A word in the middle is not a number.
+    // In the second copy a word in the middle is not a number.
     let middle = lines.len() / 2;
     let damaged: String =
         lines.iter().enumerate().map(|(at, line)| format!("{line}{}\n", if at == middle { "x" } else { "" })).collect();
@@ -120,8 +120,8 @@ fn pose_graphs_are_read_and_come_back() -> Result<()> {
     Ok(())
 }
 
-/// This file is unusual: some vertices have no place and are read at the origin, and some
-/// information matrices are not the inverse of a covariance.
+/// The file of this test is unusual: some vertices have no place and are read at the origin, and
+/// some information matrices are not the inverse of a covariance.
 #[test]
 fn cubicle_is_read_as_it_is() -> Result<()> {
     let Some(path) = file("g2o/cubicle.g2o.gz") else { return Ok(()) };

@@ -1,7 +1,7 @@
-//! Sizes from a caller for which no memory suffices. Each is refused, and no product or sum of
-//! sizes wraps. This package is compiled with checks of integer overflow. A program that depends on
-//! it may be compiled without these checks, so an overflow, which panics here, would give a wrong
-//! size there.
+//! Tests of sizes from a caller for which no memory suffices. Each size is refused, and no product
+//! or sum of sizes wraps. This package is compiled with checks of integer overflow. A program that
+//! depends on the library may be compiled without these checks, so an overflow, which panics here,
+//! would give a wrong size there.
 use crate::common::device;
 use blockmul::{
     BlockShape, Csc, Error, Planned, Result,
@@ -62,7 +62,7 @@ fn shapes_of_any_sides_have_lengths() {
 fn products_that_fit_no_host_are_refused() -> Result<()> {
     let three = device().upload(&Csc::<f64>::from_triplets(3, 0, [])?)?;
     let refused = |product: &dense::DenseProduct<'_, Csc<f64>>| product.run_to_host().map(|_| ()).unwrap_err();
-    // C would have 3 x 4e9 elements. D has 0 x 2^40 elements, which nalgebra can represent.
+    // C would have 3 x 4e9 elements. D has 0 x 2^40 elements here, which nalgebra can represent.
     let wide = DMatrix::<f64>::zeros(0, 4_000_000_000);
     let error = refused(&dense::DenseProduct::of(&three, &wide));
     assert!(matches!(error, Error::Memory { .. }), "{error}");

@@ -1,6 +1,6 @@
 //! Small products that together reach every kernel and every branch of the kernels.
-//! `tools/oclgrind` runs them in the simulator, which executes about 50,000 work-items a second.
-//! They are also a first check of a new device.
+//! `tools/oclgrind` runs these small products in the simulator, which executes about 50,000
+//! work-items a second. Small products are also a first check of a new device.
 use crate::common::*;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Part, Planned, Product, Result, matrix,
@@ -12,7 +12,7 @@ use blockmul::{
 use half::f16;
 use nalgebra::DMatrix;
 
-/// Multiplies on the device. The result must have the bits of the reference.
+/// Multiplies on the device. The product must have the bits of the reference.
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<()> {
     let (c, _) = to_host(&device(), a, b, |product| product)?;
     let want = reference::multiply(a, b)?;
@@ -82,8 +82,8 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
 /// Columns of up to 576 products are sorted whole by groups of 256. A longer column is sorted in
 /// chunks of 1792 products, or 2816 with 48 KiB of local memory, which are then merged. Columns of
 /// different lengths are neighbours, so that merge passes also find columns that are already
-/// merged: an empty column, a short one, one of one chunk, one of two chunks (one merge), and one
-/// of three or four (two merges). For blocks, pairs of operands are sorted instead of values.
+/// merged. The columns are empty, short, of one chunk, of two chunks (one merge), and of three or
+/// four chunks (two merges). For blocks, pairs of operands are sorted instead of values.
 #[test]
 fn columns_too_long_to_be_sorted_whole() -> Result<()> {
     let dense = |i: usize, j: usize| ((i + 2 * j) % 5 + 1) as f64;
@@ -118,8 +118,8 @@ fn runs_summed_in_pieces() -> Result<()> {
     Ok(())
 }
 
-/// There are more entries and more products than one work-group scans (2048), so that scans have
-/// several levels and several work-groups.
+/// The product has more entries and more products than one work-group scans (2048), so that scans
+/// have several levels and several work-groups.
 #[test]
 fn more_than_one_tile() -> Result<()> {
     let a = scalars::<f32>(Family::Banded, 700, 700, 1, 1);
@@ -137,8 +137,8 @@ fn bands_joined_on_the_device() -> Result<()> {
     let product = || Product::of(&x, &y).method(Method::Esc);
     let (_, whole) = product().run_with_report()?;
     let want = reference::multiply(&a, &b)?;
-    // The smallest possible limit is not known here. With the first limit that suffices, there are
-    // several bands.
+    // The test does not know the smallest possible limit of memory. With the first limit that
+    // suffices, there are several bands.
     let banded = (1..200)
         .find_map(|step| product().memory_limit(step * (32 << 10)).run_with_report().ok().filter(|(_, r)| r.bands > 1));
     let (c, report) =
@@ -147,8 +147,8 @@ fn bands_joined_on_the_device() -> Result<()> {
     Ok(())
 }
 
-/// Rows and columns that are summed in tiles or in pieces, and empty ones; blocks that fill a
-/// work-group; vectors of several pieces.
+/// The cases have rows and columns that are summed in tiles or in pieces, and empty ones; blocks
+/// that fill a work-group; and vectors of several pieces.
 #[test]
 fn matrices_with_vectors() -> Result<()> {
     let device = device();
@@ -251,9 +251,9 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
     Ok(())
 }
 
-/// Points are factored by a work-item and by a group. One camera sees many points, another none,
-/// and U has blocks off the diagonal. Some elements are below the floors of the damping, and one
-/// coordinate is held.
+/// Blocks of points are factored by one work-item and by a work-group. In this problem one camera
+/// sees many points, another sees none, and U has blocks off the diagonal. Some elements are below
+/// the floors of the damping, and one coordinate is held.
 #[test]
 fn points_are_eliminated() -> Result<()> {
     let block = |rows, cols, x: f32| DMatrix::from_fn(rows, cols, |i, j| x + (i * 2 + j * 3) as f32 / 16.0);

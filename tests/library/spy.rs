@@ -4,7 +4,7 @@ use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, extra::spy::Raster
 use half::f16;
 use proptest::prelude::*;
 
-/// Returns the device's raster. It must have the bits of the host's.
+/// Returns the device's raster. The raster must have the bits of the host's raster.
 fn raster<M: Matrix>(matrix: &M, size: usize) -> Result<Raster> {
     let (ours, theirs) = (Raster::of(&device().upload(matrix)?, size)?, Raster::on_host(matrix, size)?);
     assert_eq!(ours.scale(), theirs.scale());
@@ -37,7 +37,7 @@ fn check<T: Element>(matrix: &Cbc<T>, size: usize) -> Result<()> {
 }
 
 fn any_blocks() -> impl Strategy<Value = (Family, usize, usize, BlockShape, u64)> {
-    // Kernels are compiled for each shape, so there are few: a scalar, a column, and two
+    // Kernels are compiled for each shape, so the test has only a few: a scalar, a column, and two
     // rectangles.
     let shape = prop::sample::select(vec![(1, 1), (3, 1), (2, 4), (4, 3)])
         .prop_map(|(rows, cols)| BlockShape::new(rows, cols).unwrap());

@@ -11,7 +11,7 @@ fn options(max_unproven_lines: u64) -> ReadOptions {
 
 type Reader = fn(&[u8], &ReadOptions) -> Result<[usize; 2], Error>;
 
-/// A `.npy` file without elements.
+/// Returns a `.npy` file without elements.
 fn npy(rows: u64, cols: u64) -> Vec<u8> {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {cols}), }}");
     let header = format!("{header:<117}\n");
@@ -25,8 +25,8 @@ fn written(rows: u64, cols: u64, write: impl Fn(&mut Vec<u8>, &Csc<f64>)) -> Vec
     bytes
 }
 
-/// Returns a file of `rows` x `cols` without entries for each format that has a reader. `None` if
-/// the format has no such file.
+/// Returns a file of a `rows` x `cols` matrix without entries for each format that has a reader, or
+/// `None` if the format cannot hold this matrix.
 fn files(rows: u64, cols: u64) -> [(&'static str, Option<Vec<u8>>, Reader); 6] {
     let text = |text: String| Some(text.into_bytes());
     let banner = "%%MatrixMarket matrix";
@@ -83,7 +83,8 @@ fn lines_without_entries_are_bounded_in_every_format() {
     assert_eq!(tried.len(), 6, "{tried:?}");
 }
 
-/// The arrays are also refused without the option, and if the file's name determines the reader.
+/// Files of arrays are also refused without the option, and if the file's name determines the
+/// reader.
 #[test]
 fn wide_and_tall_arrays_without_elements_are_refused() {
     let folder = tempfile::tempdir().unwrap();

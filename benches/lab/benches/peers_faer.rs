@@ -1,13 +1,13 @@
-//! Times faer's sparse product on block matrices expanded to scalars, on one thread and on two. It
-//! times the whole product ("sorted"), and the numeric part alone, into a kept pattern ("kept
-//! pattern").
+//! Times faer's sparse product on block matrices expanded to scalars, on one thread and on two.
+//! This benchmark times the whole product ("sorted"), and the numeric part alone, into a kept
+//! pattern ("kept pattern").
 //!
 //! ```text
 //! cargo bench -p blockmul-lab --bench peers_faer -- FILE.bsr ... [--json OUT.json] [--rounds N]
 //!     [--patience SECONDS]
 //! ```
 //!
-//! `blocks.py` says how a result is checked; nothing of blockmul takes part.
+//! `blocks.py` says how a result is checked. No code of blockmul is used.
 #[path = "common/mod.rs"]
 mod common;
 
@@ -30,7 +30,7 @@ struct Blocks {
     width: usize,
     offsets: Vec<u32>,
     columns: Vec<u32>,
-    /// Blocks row-major.
+    /// The elements of a block are row-major.
     values: Vec<f64>,
 }
 
@@ -91,7 +91,7 @@ impl Blocks {
         }
     }
 
-    /// The scalar matrix, its rows as columns: the transpose, as faer has its matrices by columns.
+    /// Returns the transpose of the matrix as scalars, because faer stores matrices by columns.
     fn for_faer(&self) -> SparseColMat<u32, f64> {
         let (height, width) = (self.height, self.width);
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -106,7 +106,7 @@ impl Blocks {
         SparseColMat::new(SymbolicSparseColMat::new_checked(rows, cols, offsets, None, columns), values)
     }
 
-    /// M·x, each number by `of` before it counts.
+    /// Returns M·x, in which each number of M is first replaced by `of` of that number.
     fn times(&self, x: &[f64], of: fn(f64) -> f64) -> Vec<f64> {
         let (height, width) = (self.height, self.width);
         let row = |row: usize| -> f64 {
@@ -162,7 +162,7 @@ impl Truth {
         2 * self.products * (self.a.height * self.a.width * self.b.width) as u64
     }
 
-    /// The fault of C, if there is one; its rows are given as columns.
+    /// Returns the fault of C, if there is one. The rows of C are given as columns.
     fn fault(&self, c: SparseColMatRef<'_, u32, f64>) -> Option<String> {
         let right = self.c_blocks * self.a.height * self.b.width;
         if c.val().len() != right {
@@ -209,7 +209,7 @@ impl Truth {
 }
 
 fn measure(truth: &Truth, clock: &Options) -> Anything<Vec<Value>> {
-    // By columns it is Cᵀ = Bᵀ·Aᵀ.
+    // The product of the transposes by columns is Cᵀ = Bᵀ·Aᵀ.
     let (a, b) = (truth.a.for_faer(), truth.b.for_faer());
     let mut records = Vec::new();
     for (threads, par) in [(1, Par::Seq), (2, Par::rayon(2))] {
@@ -240,7 +240,7 @@ struct Args {
     options: Options,
 }
 
-/// Does what the arguments say.
+/// Runs the benchmark with the arguments of the command line.
 pub fn run(args: impl Iterator<Item = String>) -> Anything<()> {
     let Args { options } = Args::try_parse_from(["peers_faer".into()].into_iter().chain(args))?;
     options.each(|file| measure(&Truth::new(Blocks::read(file)?), &options))

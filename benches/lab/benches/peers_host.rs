@@ -7,8 +7,8 @@
 //!     [--rounds N] [--json OUT.json]
 //! ```
 //!
-//! Each file is a square A, and A·A is computed from nothing, C included. All results must have the
-//! pattern of the reference's, and its values but for rounding.
+//! Each file is a square A, and the whole of A·A is timed, with the allocation of C. All results
+//! must have the pattern of the reference's result, and its values except for rounding.
 #[path = "common/mod.rs"]
 mod common;
 
@@ -28,7 +28,7 @@ struct Args {
     /// Numbers of threads.
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     threads: Vec<usize>,
-    /// Multiply square blocks with sides of so many scalars.
+    /// Multiply square blocks with this many scalars on a side.
     #[arg(long, default_value_t = 1)]
     block: usize,
 }
@@ -91,7 +91,8 @@ fn scalars(a: &Csc<f64>, name: &str, args: &Args, results: &mut Vec<Value>) -> A
     Ok(())
 }
 
-/// Checks that two matrices have the same pattern, and values as near as sums in another order are.
+/// Checks that two matrices have the same pattern, and values that differ at most by the rounding
+/// of another order of sums.
 fn check(library: &str, want: &Csc<f64>, found: Csc<f64>) -> Anything<()> {
     let near = |(&x, &y): (&f64, &f64)| (x - y).abs() <= 1e-9 * (1.0 + x.abs());
     match want.pattern() == found.pattern() && want.values().iter().zip(found.values()).all(near) {

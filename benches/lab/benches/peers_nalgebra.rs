@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `lab bench --operation read FILE.mtx ...` times blockmul's reader; both must give the same
-//! matrix before either counts. `read.py` times SciPy's and fast_matrix_market's.
+//! matrix before a time counts. `read.py` times SciPy's and fast_matrix_market's.
 #[path = "common/mod.rs"]
 mod common;
 

@@ -1,5 +1,5 @@
 //! The common part of all studies: their options, the device, the number of rounds, and the turns.
-use blockmul::{Csc, Device, Element, Result, device::DeviceKind, extra::host::Progress};
+use blockmul::{Csc, Device, Element, Result, device::DeviceKind, element::ElementType, extra::host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},
     measure::Patience,
@@ -52,10 +52,10 @@ pub struct Lab {
 }
 
 impl StudyArgs {
-    /// Opens the device.
-    pub fn lab(&self) -> Result<Lab> {
+    /// Opens the device for elements of this type.
+    pub fn lab(&self, element: ElementType) -> Result<Lab> {
         Ok(Lab {
-            device: target::select(self.device.as_deref())?,
+            device: target::select_for(element, self.device.as_deref())?,
             patience: self.patience,
             messages: Messages::new(self.quiet),
             reading: self.reading,
@@ -110,7 +110,8 @@ impl Lab {
         self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
     }
 
-    /// Runs `make`. Returns its result, and the milliseconds until the device has finished.
+    /// Runs `make`. Returns the result of `make`, and the milliseconds until the device has
+    /// finished.
     pub fn timed<R>(&self, make: impl FnOnce() -> Result<R>) -> Result<(R, f64)> {
         self.device.finish()?;
         let clock = Instant::now();
@@ -126,8 +127,8 @@ impl Lab {
         Ok(ms / f64::from(times))
     }
 
-    /// Times the entrants with these numbers. Each has one turn in a round, so that a change of the
-    /// machine's speed affects all of them.
+    /// Times the entrants with the given indices. Each entrant has one turn in a round, so that a
+    /// change of the machine's speed affects all of them.
     pub fn turns<T>(
         &self,
         progress: &Progress,
@@ -139,8 +140,8 @@ impl Lab {
             for (at, times) in &mut times {
                 times.push(run(*at)?);
             }
-            // The next round has the opposite order, so that no entrant always follows the same
-            // one.
+            // Each round has the opposite order of the round before, so that no entrant always
+            // follows the same one.
             times.reverse();
             Ok(())
         })?;
@@ -168,9 +169,9 @@ const SHORT_MS: f64 = 50.0;
 const TURN_MS: f64 = 2.0;
 const MOST_RUNS: usize = 50;
 
-/// The time of a product that takes turns with others. If the product is short, its first run is
-/// left out, because the caches then hold another product's data. The result is the median of the
-/// next runs.
+/// The time of a product that takes turns with others. If the product is short, the first run of
+/// its turn is left out, because the caches then hold another product's data. The result is the
+/// median of the further runs of the turn.
 pub fn in_turn(mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
     let first = run()?;
     if first >= SHORT_MS {

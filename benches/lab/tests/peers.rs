@@ -31,8 +31,8 @@ fn results(path: &Path) -> Vec<Value> {
     file["results"].as_array().unwrap().clone()
 }
 
-/// Makes the files of [`NAMES`] with some dozens of rows of blocks each. If there were more,
-/// products would take seconds, because they are not optimised here.
+/// Makes the files of [`NAMES`] with some dozens of rows of blocks each. With more rows, products
+/// would take seconds, because they are not optimised here.
 fn inputs(interpreter: &str, folder: &Path) -> Vec<String> {
     let (make, folder_name) = (script("inputs.py"), folder.to_str().unwrap());
     python(interpreter, &[&[make.to_str().unwrap(), folder_name, "--shrink", "400"], &NAMES[..]].concat());
@@ -167,7 +167,7 @@ fn products_with_vectors_have_lines_of_their_own() {
         assert_eq!(record["flops"], 2 * record["a"]["block"][1].as_u64().unwrap() * size("nnz"), "{record}");
     }
 
-    // Records of blockmul. The formats that `auto` chose share one column.
+    // Records of blockmul. All formats that `auto` chose share one column of the table.
     let auto = |matrix: &str, format: &str| {
         serde_json::json!({"library": "blockmul", "variant": format!("apply auto: {format}"), "matrix": matrix,
             "b": {"cols": 1}, "element": "f64", "flops": 2.0, "verified": true, "ms": 0.25})
@@ -253,8 +253,8 @@ write(folder / 'Omega.bsr', np.arange(13), edges, 12, (3, 3))
     let header: Vec<&str> = table.lines().next().unwrap().split('|').map(str::trim).collect();
     assert_eq!(header, ["", "ms", "element", "scipy", ""], "{table}");
 
-    // `U.bsr` beside the Jacobian is a solver's own result. A right U is accepted, a wrong one is
-    // not.
+    // `U.bsr` beside the Jacobian is a solver's own result. The test requires that a right U is
+    // accepted, and a wrong one is not.
     std::fs::copy(path("factors/U.bsr"), path("U.bsr")).unwrap();
     of("bundle-adjustment", ["Jc.bsr", "Jp.bsr"]);
     let mut other = std::fs::read(path("U.bsr")).unwrap();

@@ -4,7 +4,7 @@
 //
 //   One work-group copies a tile of TILE_ROWS x TILE_COLS elements. Neighbouring items read down a
 //   column, then write along a row. Work-groups with consecutive numbers take tiles one below the
-//   other, in the same columns. A work-group of one item needs no local memory. It copies a few
+//   other, in the same columns. A work-group of one item needs no local memory, and copies a few
 //   columns at a time.
 //
 //   in   columns[]        columns `leading` elements apart

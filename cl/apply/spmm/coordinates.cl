@@ -36,8 +36,8 @@
 #if !defined(LINES) || !defined(CHUNK)
 #error "LINES, CHUNK: see src/apply/spmm/stored.rs"
 #endif
-// Each item of count_rows and fill_rows takes this many places. It counts their elements in 16 bits
-// each.
+// Each item of count_rows and fill_rows takes ROUNDS places. The item counts the elements of its
+// places in 16 bits each.
 #define ROUNDS 4
 #define SAME 0x80
 

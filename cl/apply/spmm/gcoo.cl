@@ -1,6 +1,6 @@
 // gcoo: sorts the entries of each group of lines (rows or columns) by `other`, their index within a
-// line (Shi, Wang, Chu 2020, section III). This index is also called the place. Long lines are left
-// out. Entries with equal places are stored in the order of their lines.
+// line (Shi, Wang, Chu 2020, section III). The index `other` is also called the place. Long lines
+// are left out. Entries with equal places are stored in the order of their lines.
 // Host: src/apply/spmm/gcoo.rs
 //
 //   place_entries  one work-item per ITEMS entries, and one per group
@@ -9,8 +9,8 @@
 //   in   line_ptr[lines + 1]  other[nnz]  source[nnz]
 //                           the lines; source is read only if THROUGH
 //   in   piece[pieces]      pieces of the lines with more than LONG entries
-//   out  group_len[groups]  entries of each group without its long lines. They begin at
-//                           line_ptr[group * LINES]; the entries of long lines come after them,
+//   out  group_len[groups]  entries of each group without its long lines. A group's entries begin
+//                           at line_ptr[group * LINES]; the entries of its long lines come last,
 //                           line after line
 //   out  g_other[nnz]  g_source[nnz]   other and source in the order of groups
 //   out  g_line[nnz]        line in its group, with the bit SAME if the entry before it in the
@@ -19,10 +19,10 @@
 //                           before
 //   out  moved[pieces]      the pieces, with the positions of their entries in the order of groups
 //
-// An entry comes after the entries before it in its own line. It also comes after entries of other
-// lines of its group that have a smaller place, or the same place in an earlier line. Lines are
-// sorted. So an item searches each other line for the place of its first entry in a line, and
-// continues from there for its next entries.
+// An entry comes after the entries before it in its own line. An entry also comes after entries of
+// other lines of its group that have a smaller place, or the same place in an earlier line. Lines
+// are sorted. So an item searches each other line of the group for the place of its first entry,
+// and continues from there for its next entries.
 #if !defined(LINES) || !defined(LONG) || !defined(THROUGH) || !defined(ITEMS)
 #error "LINES, LONG, THROUGH, ITEMS: see src/apply/spmm/gcoo.rs"
 #endif
@@ -34,7 +34,8 @@
 #define SOURCE(entry) (entry)
 #endif
 
-// Returns the number of entries of the long lines from `first` to `last`, or of the other lines.
+// Returns the number of entries in lines `first` to `last`: of long lines if `of_long`, else of
+// lines that are not long.
 uint entries_of(global const uint* restrict line_ptr, uint first, uint last, bool of_long)
 {
     uint entries = 0;
@@ -84,8 +85,8 @@ KERNEL place_entries(global const uint* restrict line_ptr, global const uint* re
             }
             continue;
         }
-        // at[i] becomes the first entry of line i at or after the place. The search in that line
-        // ends at until[i].
+        // at[i] becomes the first entry of line i at or after the place. The search in line i ends
+        // at until[i].
         uint at[LINES], until[LINES], before = start + (entry - line_ptr[line]);
         WRITTEN_OUT
         for (uint i = 0; i < LINES; ++i) {

@@ -15,8 +15,8 @@
 // are multiplied by it. If DEPTH is more than AHEAD, the rows of D are loaded again for each entry.
 // An item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each
 // block at once. The entries of a line are added in ascending order, and so are the elements of a
-// block. So a sum has the same bits as if the line was computed alone. Lines of more than LONG
-// entries are cut into pieces, which staged.cl or lines.cl adds.
+// block. So the sum of a line has the same bits as if the line was computed alone. Lines of more
+// than LONG entries are cut into pieces, which staged.cl or lines.cl adds.
 #if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
     !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
 #error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"
@@ -24,21 +24,19 @@
 #define SAME 0x80
 // A slot's staged entries take one place more than STAGED, so that slots begin in different banks.
 #define ROOM (STAGED + 1)
-// Staged entries after the end of the group have this line. They are added to no sum.
+// NO_LINE is the line of staged entries after the end of the group. Entries of NO_LINE are added to
+// no sum.
 #define NO_LINE 0x7f
 #define AREA (SIDE * DEPTH)
 
-// NUMBER_OF is the index of an entry's block. AT is the place in a block of a line's element k.
+// NUMBER_OF is the index of an entry's block. AT is the place, in a block, of element number k of a
+// line.
 #if THROUGH
 #define NUMBER_OF(entry) g_source[entry]
 #else
 #define NUMBER_OF(entry) (entry)
 #endif
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
-// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
-// that the passes are about equal. PANEL is at most AHEAD.
-#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
-#define PANEL ((DEPTH + PANELS - 1) / PANELS)
 
 // VALUE is element k of a line of the entry that is staged at `at`.
 #if VALUES_STAGED
@@ -152,13 +150,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                 AS_WRITTEN
                 for (uint k = 0; k < DEPTH; k += PANEL) {
                     if (!same) {
-                        WRITTEN_OUT
-                        for (uint i = 0; i < PANEL; ++i) {
-                            WRITTEN_OUT
-                            for (uint v = 0; v < VECTORS; ++v)
-                                x[i * VECTORS + v] =
-                                    LOAD_VECTOR(d, (row + min(k + i, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, to));
-                        }
+                        LOAD_PANEL(x, row, k, first, to)
                     }
                     WRITTEN_OUT
                     for (uint l = 0; l < LINES; ++l) {

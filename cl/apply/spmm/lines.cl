@@ -21,25 +21,21 @@
 //
 // The terms of a line are added in the order of its entries, and the terms of a block in ascending
 // order. So each column has the same bits as A times that column of D alone. An item adds HELD
-// lines of a block at once. It loads AHEAD rows of D, for several entries or for one block, before
-// it adds their terms. On a GPU staged.cl adds lines of scalars.
+// lines of a block at once. An item loads AHEAD rows of D, for several entries or for one block,
+// before it adds their terms. On a GPU staged.cl adds lines of scalars.
 #if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD) || !defined(TILED) || \
     !defined(KEPT_ROWS)
 #error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD, TILED, KEPT_ROWS: see src/apply/spmm/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-// BLOCK_OF is the first element of an entry's block. AT is the place in a block of a line's element
-// k.
+// BLOCK_OF is the first element of an entry's block. AT is the place, in a block, of element number
+// k of a line.
 #if !THROUGH
 #define BLOCK_OF(place) ((ulong)(place)*stride)
 #else
 #define BLOCK_OF(place) ((ulong)source[place] * stride)
 #endif
-// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
-// that the passes are about equal. PANEL is at most AHEAD.
-#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
-#define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
 
 // Computes the sums of HELD lines of a block, from line `number` on, over the entries begin to
@@ -86,13 +82,7 @@ void sum_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
         AS_WRITTEN
         for (uint from = 0; from < DEPTH; from += PANEL) {
             VECTOR x[PANEL * VECTORS];
-            WRITTEN_OUT
-            for (uint k = 0; k < PANEL; ++k) {
-                WRITTEN_OUT
-                for (uint v = 0; v < VECTORS; ++v)
-                    x[k * VECTORS + v] =
-                        LOAD_VECTOR(d, (row + min(from + k, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, column_end));
-            }
+            LOAD_PANEL(x, row, from, first, column_end)
             WRITTEN_OUT
             for (uint k = 0; k < PANEL; ++k) {
                 if (DEPTH % PANEL == 0 || from + k < DEPTH) {

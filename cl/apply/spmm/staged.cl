@@ -17,12 +17,12 @@
 //   in out  c[]                    rows or columns c_leading apart
 //
 // Pieces are computed first, so that no piece runs alone at the end. All slots of a warp take as
-// many rounds as the longest of their lines needs. Without WARPS this applies to all slots of the
-// work-group. While items add the terms of staged entries, they load the next entries. AHEAD rows
-// of D, or PIECE_AHEAD for a piece, are loaded before their terms are added. The terms of a line
-// are added in the order of its entries, so that each column has the same bits as A times that
-// column of D alone. If C is stored by columns, the sums of a tile go through local memory, and
-// neighbouring items write neighbouring elements of a column.
+// many rounds as the longest line of these slots needs. Without WARPS all slots of the work-group
+// take as many rounds as their longest line needs. While items add the terms of staged entries,
+// they load the next entries. AHEAD rows of D, or PIECE_AHEAD for a piece, are loaded before their
+// terms are added. The terms of a line are added in the order of its entries, so that each column
+// has the same bits as A times that column of D alone. If C is stored by columns, the sums of a
+// tile go through local memory, and neighbouring items write neighbouring elements of a column.
 #if !defined(THROUGH) || !defined(LONG) || !defined(STAGED) || !defined(PIECES) || !defined(WARPS)
 #error "THROUGH, LONG, STAGED, PIECES, WARPS: see src/apply/spmm/staged.rs"
 #endif
@@ -39,8 +39,8 @@
 #define STEP_BARRIER GROUP_BARRIER
 #endif
 #define STEP_SLOTS (STEP / LANES)
-// The staged entries of a slot take a multiple of 16 bytes, so that several are read at once. They
-// take at least one place more than needed, so that slots begin in different banks.
+// The staged entries of a slot take a multiple of 16 bytes, so that several are read at once.
+// Staged entries take at least one place more than needed, so that slots begin in different banks.
 #define ROOM_OF(staged) (((staged) + 3) / 4 * 4 + 4)
 #define ROOM ROOM_OF(STAGED)
 #define PIECE_ROOM ROOM_OF(PIECE_STAGED)
@@ -73,7 +73,7 @@ void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, ui
     }
 }
 
-// Writes entries to local memory. `fetch` has loaded them into registers.
+// Writes the entries that `fetch` has loaded into registers to local memory.
 void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
 {
     STEP_BARRIER; // the staged arrays are read before they are overwritten

@@ -1,11 +1,11 @@
 // vectors: divides the columns of D among work-items, and loads and stores VEC neighbouring
-// elements, for products of sparse and dense matrices. The kernels of these products come after
-// this file and turn.cl.
+// elements, for products of sparse and dense matrices. The kernels of products of sparse and dense
+// matrices come after this file and turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
-// A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item has
-// VECTORS vectors of VEC columns. D is stored by rows. ALIGNED is 1 if rows of D and C begin at
-// multiples of the vector length. A GPU then loads a vector by one instruction.
+// A slot is LANES neighbouring work-items. The items of a slot hold WIDTH columns of D at once:
+// each item has VECTORS vectors of VEC columns. D is stored by rows. ALIGNED is 1 if rows of D and
+// C begin at multiples of the vector length, so that a GPU loads a vector by one instruction.
 #if !defined(LANES) || !defined(VEC) || !defined(VECTORS) || !defined(ALIGNED) || !defined(C_BY_COLUMNS) || !defined(AHEAD)
 #error "LANES, VEC, VECTORS, ALIGNED, C_BY_COLUMNS, AHEAD: see src/apply/spmm/tuning.rs"
 #endif
@@ -54,6 +54,22 @@
 // are too few columns, it is an existing column, which is then computed twice.
 #define COLUMN(number, first, end) min((first) + ((number)*LANES + LANE) * VEC, (end)-VEC)
 #define LANE ((uint)get_local_id(0) % LANES)
+
+// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
+// that the passes are about equal. PANEL is at most AHEAD.
+#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
+#define PANEL ((DEPTH + PANELS - 1) / PANELS)
+
+// Loads the item's vectors of a panel: of the rows of D from `row` + `from` on. After row DEPTH - 1
+// it loads this row again.
+#define LOAD_PANEL(x, row, from, first, to)                                                                           \
+    WRITTEN_OUT                                                                                                       \
+    for (uint i = 0; i < PANEL; ++i) {                                                                                \
+        WRITTEN_OUT                                                                                                   \
+        for (uint v = 0; v < VECTORS; ++v)                                                                            \
+            x[i * VECTORS + v] =                                                                                      \
+                LOAD_VECTOR(d, (row + min(from + i, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, to));            \
+    }
 
 // Returns the task and the share of columns with number `id`. Consecutive numbers are shares of one
 // task, or if `shares_last` is 1, tasks of one share, so that a cache keeps the part of D that

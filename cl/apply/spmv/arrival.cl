@@ -2,10 +2,10 @@
 // This file comes after ptx.cl.
 // Host: src/apply/spmv/arrival.rs
 //
-// OpenCL C 1.2 cannot add floating-point numbers atomically. So an item replaces the sum by a new
-// one if no other item has changed it since. NVIDIA GPUs that have CACHE_HINTS have an instruction
-// that adds in global memory. WIDE is 1 if a sum has 64 bits, FLOATING if floating-point numbers
-// are added.
+// OpenCL C 1.2 cannot add floating-point numbers atomically. So an item reads a sum, adds its
+// number, and stores the result if no other item has changed the stored sum since. NVIDIA GPUs that
+// have CACHE_HINTS have an instruction that adds in global memory. WIDE is 1 if a sum has 64 bits,
+// FLOATING if floating-point numbers are added.
 //
 // Every interleaving gives a correct sum, whatever value is read at first. If that value is not the
 // current sum, the exchange fails and returns the current sum. So an item that reads an old sum, or

@@ -20,12 +20,13 @@
 //                                   before and after
 //   in out  y[rows]
 //
-// The paper leaves open what y contains before the groups of a shared row add to it. Here groups do
-// not add to y, so no launch has to clear it. Each group first adds its sum to the row's sum in
-// `shared`, and then adds 1 to the row's count. In every interleaving the count becomes the number
-// of shares only after all sums were added. Exactly one group sees this number. It writes the row
-// of y, which no other group reads or writes, and restores the zeros. No other group of the launch
-// accesses these words afterwards, because each has added to the count already. Groups never wait
+// The paper leaves open what y contains before the groups of a shared row add to it. In this kernel
+// groups do not add to y, so no launch has to clear y. Each group first adds its sum to the row's
+// sum in `shared`, and then adds 1 to the row's count. In every interleaving the count becomes the
+// number of shares only after all sums were added. Exactly one group sees the count reach the
+// number of shares. The group that sees it writes the row of y, which no other group reads or
+// writes, and sets the row's words in `shared` to 0 again. No other group of the launch accesses
+// the row's words afterwards, because each group has added to the count already. Groups never wait
 // for each other.
 //
 // Sums in `shared` have their bits exclusive-ored with the bits of START, so that zeros are the

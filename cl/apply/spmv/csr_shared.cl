@@ -2,9 +2,9 @@
 // Host: src/apply/spmv/csr_shared.rs. This file comes after pieces.cl.
 //
 //   sum_shared  One work-group takes a piece of a row of more than TILE entries, or a tile of
-//               shorter rows. Neighbouring items load its terms to local memory. Then one item adds
-//               each row of up to LONG terms, and LANES items add each longer row. The last
-//               work-group of a cut row to finish adds the sums of all its parts
+//               shorter rows. Neighbouring items load the terms of a piece or tile to local memory.
+//               One item adds each row of up to LONG loaded terms, and LANES items add each longer
+//               row. The last work-group of a cut row to finish adds the sums of all its parts
 //
 //   in      row_ptr[rows + 1]  task[pieces + tiles]   as in vector/lines.cl, pieces first
 //   in      col[nnz]  source[nnz]   see values.cl
@@ -14,8 +14,8 @@
 //   in out  y[rows]
 //
 // After every PIECE terms from the row's start a new sum begins, and the sums are added left to
-// right. A piece of up to LONG terms is added in ascending order. In a longer piece, lane l of
-// LANES adds the terms l, l + LANES and so on; then the lanes are added left to right.
+// right. A piece of up to LONG terms is added in ascending order. In a longer piece, each of LANES
+// lanes adds every LANES-th term, and the sums of the lanes are added left to right.
 #if !defined(TILE) || !defined(LONG) || !defined(LANES)
 #error "TILE, LONG, LANES: see src/apply/spmv/csr_shared.rs"
 #endif
@@ -25,7 +25,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
 {
     local ARITHMETIC term[HELD + BEHIND];
     // For each long row, its first term, its number of terms, and its row. HELD terms contain at
-    // most this many long rows.
+    // most HELD / LONG + 1 long rows.
     local uint4 lot[HELD / LONG + 1];
     local uint lots[1], arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);

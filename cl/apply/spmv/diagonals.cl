@@ -1,5 +1,6 @@
-// diagonals: slices of LANES rows whose entries lie on few diagonals. Such a slice stores one step
-// for each diagonal. On a diagonal, the entries of the slice's rows have consecutive columns.
+// diagonals: slices of LANES rows whose entries lie on few diagonals. A slice on diagonals stores
+// one step for each diagonal. On a diagonal, the entries of the slice's rows have consecutive
+// columns.
 // Host: src/apply/spmv/diagonals.rs
 //
 //   count_diagonals  one work-item per slice
@@ -35,7 +36,7 @@
 #define LOADED JOINED(vload, LANES)
 
 // Returns the diagonals of the next entries of LANES rows, and PADDING for a row without further
-// entries. Such a row reads entry 0, which exists.
+// entries. A row without further entries reads entry 0, which exists.
 ROWS diagonals_of(ROWS next, ROWS end, global const uint* restrict col)
 {
     const ROWS at = next < end ? next : (ROWS)0;

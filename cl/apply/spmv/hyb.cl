@@ -23,7 +23,7 @@
 #error "TILE: see src/apply/spmv/hyb.rs"
 #endif
 #define WHOLE 0xffffffffu
-// If a work-group has one tail, each item has at most this many sums.
+// If a work-group has one tail, each item has at most OWN sums.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 KERNEL sum_heads(TERMS_OF(uint), global const uint* restrict line_before, global ARITHMETIC* restrict head,

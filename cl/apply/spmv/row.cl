@@ -9,11 +9,11 @@
 // The terms are added in ascending order. After every PIECE entries a new sum begins, and the sums
 // are added left to right.
 //
-// An item loads AHEAD entries before it adds their terms. Otherwise each load of a row would wait
-// for the load before it on a GPU. PLACE is an integer type that holds every place, also the places
-// that an item loads ahead. If CUT is 0, no row has more than PIECE entries. If STREAMED,
-// neighbouring items read neighbouring places, so cache lines of places are not read again. If
-// NEAR, columns are stored in 16 bits, as distances from `first_col`.
+// An item loads AHEAD entries before it adds their terms. If an item loaded one entry at a time,
+// each load of a row would wait for the load before it on a GPU. PLACE is an integer type that
+// holds every place, also the places that an item loads ahead. If CUT is 0, no row has more than
+// PIECE entries. If STREAMED, neighbouring items read neighbouring places, so cache lines of places
+// are not read again. If NEAR, columns are stored in 16 bits, as distances from `first_col`.
 #if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT) || !defined(STREAMED) || !defined(NEAR)
 #error "PIECE, AHEAD, PLACE, CUT, STREAMED, NEAR: see src/apply/spmv/rows.rs"
 #endif

@@ -1,5 +1,5 @@
-// scoo: y = alpha * A * x + beta * y, one work-group per slice of rows, see slice_lanes.cl. Lane l
-// of a row adds its terms l, l + LANES, and so on.
+// scoo: y = alpha * A * x + beta * y, one work-group per slice of rows, see slice_lanes.cl. Each of
+// the LANES lanes of a row adds every LANES-th term of the row.
 // Host: src/apply/spmv/scoo.rs
 //
 //   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl

@@ -20,9 +20,9 @@
 // A tile has CHUNKS chunks of CHUNK terms. The terms of a row in a chunk are added from left to
 // right. For a row in several chunks of the tile, the sums of all its chunks except the last are
 // added by doubling distances: each chunk adds the sum of the chunk 1 before it, then 2, 4, and so
-// on. The sum of the last chunk is then added. The array of parts is added in the same way as an
-// array of terms, in tiles. The tiles of parts are added from left to right. So a work-group takes
-// as long for one long row as for many short rows.
+// on. The sum of the row's last chunk is added at the end. The array of parts is added in the same
+// way as an array of terms, in tiles. The tiles of parts are added from left to right. So a
+// work-group takes as long for one long row as for many short rows.
 #if !defined(TILE) || !defined(CHUNK)
 #error "TILE, CHUNK: see src/apply/spmv/segmented_scan.rs"
 #endif
@@ -32,7 +32,7 @@
 #endif
 #define NONE 0xffffffffu
 // PLACE is the position of a term and its row in local memory. One unused place separates chunks.
-// Without it, items that read one chunk each would read from the same banks.
+// Without the unused place, items that read one chunk each would read from the same banks.
 #define PLACE(i) ((i) + (GROUP_SIZE == 1 ? 0 : (i) / CHUNK))
 #define PLACES (GROUP_SIZE == 1 ? TILE : TILE + CHUNKS)
 
@@ -60,7 +60,7 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
     for (uint distance = 1; distance < CHUNKS; distance *= 2) {
 #if GROUP_SIZE == 1
-        // The loop goes downwards, so that chunk - distance has not yet taken this step.
+        // The loop goes downwards, so that a step reads the old value of chunk - distance.
         for (uint chunk = CHUNKS - 1; chunk >= distance; --chunk) {
             if (!headed[chunk]) {
                 tail[chunk] = ADD(tail[chunk - distance], tail[chunk]);
@@ -94,9 +94,9 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
 }
 
-// Writes the sums of the rows that are complete in a tile. These rows come after row_before and
-// before row_after. The sums of the tile's first and last row, if incomplete, are written to two
-// places of parts.
+// Writes the sums of the rows that are complete in a tile. The complete rows come after row_before
+// and before row_after. The sums of the tile's first and last row, if incomplete, are written to
+// two places of parts.
 void place_rows(local const ARITHMETIC* term, local const uint* row, uint count, uint row_before, uint row_after,
                 global ELEMENT* restrict y, global ARITHMETIC* restrict parts, global uint* restrict part_row, ARITHMETIC alpha,
                 ARITHMETIC beta)

@@ -1,5 +1,5 @@
 // slice_vectors: y = alpha * A * x + beta * y for slices of LANES rows of scalars, whose values are
-// packed, see slices.cl and values.cl. It supports plus-times only.
+// packed, see slices.cl and values.cl. The kernel supports plus-times only.
 // Host: src/apply/spmv/slice_vectors.rs
 //
 //   in      slice_ptr[slices + 1]  col[places]
@@ -8,12 +8,12 @@
 //   in      values[places]  x[columns]
 //   in out  y[rows]
 //
-// Each work-group is one work-item. It takes `each` slices, and adds the rows of a slice at once,
-// as the lanes of a vector. No row has more than PIECE entries, so no sum is cut. The leading
-// columns of a slice, which have no padding, are added as vectors; then the rows are added one by
-// one. The factors of a diagonal are neighbours in x. Places of a diagonal without an entry are
-// multiplied, but not added. Values are prefetched ASKED places ahead. SIGNED is the integer type
-// of the size of ARITHMETIC. This file comes after row.cl.
+// Each work-group is one work-item. A work-item takes `each` slices, and adds the rows of a slice
+// at once, as the lanes of a vector. No row has more than PIECE entries, so no sum is cut. The
+// leading columns of a slice, which have no padding, are added as vectors; then the rows are added
+// one by one. The factors of a diagonal are neighbours in x. Places of a diagonal without an entry
+// are multiplied, but not added. Values are prefetched ASKED places ahead. SIGNED is the integer
+// type of the size of ARITHMETIC. This file comes after row.cl.
 #if !defined(LANES) || !defined(REACH) || !defined(ASKED) || !defined(SIGNED) || !defined(ON_DIAGONALS)
 #error "LANES, REACH, ASKED, SIGNED, ON_DIAGONALS: see src/apply/spmv/slice_vectors.rs"
 #endif
@@ -34,7 +34,8 @@
     (((ROWS)((SIGNED)(word)) & (ROWS)(BIT(0), BIT(1), BIT(2), BIT(3), BIT(4), BIT(5), BIT(6), BIT(7))) != (ROWS)0)
 #define HAS_ALL(word) ((word) >= ~(uint)REACH)
 
-// Returns the sums of a slice on diagonals. Its places are those from `place` to `end`.
+// Returns the sums of a slice on diagonals. The places of the slice are those from `place` to
+// `end`.
 SUMS_OF_ROWS sum_diagonals(ulong place, ulong end, uint origin, global const uint* restrict steps,
                            global const VALUE* restrict values, global const ELEMENT* restrict x)
 {

@@ -31,7 +31,7 @@
 #endif
 #define NONE ((COLUMN)PADDING)
 
-// A work-group takes this many slices, so that each row has an item if possible.
+// A work-group takes SLICES slices, so that each row has an item if possible.
 #define SLICES (GROUP_SIZE > HEIGHT ? GROUP_SIZE / HEIGHT : 1)
 
 // The columns of a row are in ascending order.

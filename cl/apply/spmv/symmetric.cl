@@ -10,9 +10,9 @@
 //   in      row_ptr[lines + 1]  col_idx[nnz]           the triangle by rows
 //   in      source[nnz]                                index by columns of each entry by rows
 //   in out  record[4]                                  1 if an entry is below the diagonal; 1 if
-//                                                      one is above; number of entries on it;
-//                                                      entries of the longest whole line. Zero
-//                                                      before
+//                                                      an entry is above it; number of entries on
+//                                                      the diagonal; entries of the longest whole
+//                                                      line. Zero before
 //   in out  whole_ptr[lines + 1]                       entries of each line; 0 after the last.
 //                                                      Scanned between the kernels
 //   out     whole_idx[whole]  whole_source[whole]      the whole matrix by rows, and the index of
@@ -58,9 +58,10 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
 }
 
 // A whole row has two parts. If the lower triangle is stored, the first part is the triangle's row,
-// and the second part is the triangle's column; in the upper triangle it is the reverse. Both
-// contain the diagonal. `of_rows` is 1 if the rows of A are wanted, 0 for its columns. A block on
-// the diagonal may differ from its transpose in the last bits, so its rows or its columns are read.
+// and the second part is the triangle's column; if the upper triangle is stored, the order is the
+// reverse. Both parts of a row contain the diagonal. `of_rows` is 1 if the rows of A are wanted, 0
+// for its columns. A block on the diagonal may differ from its transpose in the last bits, so its
+// rows or its columns are read.
 KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
                    global const uint* restrict col_idx, global const uint* restrict source, global const uint* restrict whole_ptr,
                    global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower, uint of_rows)

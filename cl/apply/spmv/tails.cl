@@ -1,6 +1,6 @@
 // tails: rows cut at a width. The first `width` entries of a row are its head, padded to `width`
 // places. The first entries of all heads are stored first, then all second entries, and so on. The
-// entries beyond are the row's tail. The tails follow the heads, row after row.
+// entries beyond the width are the row's tail. The tails follow the heads, row after row.
 // Host: src/apply/spmv/tails.rs
 //
 //   count_lengths  one work-item per row

@@ -1,23 +1,24 @@
 // values: reads the values of a place, for the kernels of all formats. This file comes before each
-// of these kernels.
+// kernel of a format.
 // Host: src/apply/spmv/mod.rs
 //
 // A place has a block of values: SUMS rows of op(A), each with DEPTH terms. Scalars are blocks of
 // 1x1. In the order of A's values, blocks are column-major. If ACROSS is 1, the rows of a block are
-// rows of op(A); if it is 0, the columns are. If it is 2, the highest bit of source[place] decides.
+// rows of op(A); if it is 0, the columns are. If ACROSS is 2, the highest bit of source[place]
+// decides.
 //
 // If THROUGH is 1, the values are A's own, in another order than the format's, and source[place] is
-// the index of the place's block. Otherwise they are in the format's order, and source is not read.
-// If PACKED, blocks are stored without gaps, otherwise they are `stride` elements apart. In packed
-// blocks the first terms of all sums come first, so that neighbouring work-items read neighbouring
-// elements.
+// the index of the place's block. If THROUGH is 0, the values are in the format's order, and source
+// is not read. If PACKED, blocks are stored without gaps, otherwise they are `stride` elements
+// apart. In packed blocks the first terms of all sums come first, so that neighbouring work-items
+// read neighbouring elements.
 #if !defined(THROUGH) || !defined(PACKED) || !defined(SUMS) || !defined(DEPTH) || !defined(ACROSS)
 #error "THROUGH, PACKED, SUMS, DEPTH, ACROSS: see src/apply/spmv/mod.rs"
 #endif
 #define AREA (SUMS * DEPTH)
 
 // TERMS_OF are the parameters from which terms are computed, in the order of InTerms in
-// src/apply/spmv/terms.rs. TERMS passes them to a function.
+// src/apply/spmv/terms.rs. TERMS passes these parameters to a function.
 #define TERMS_OF(COLUMN)                                                                                              \
     global const COLUMN* restrict col, global const uint* restrict source, global const VALUE* restrict values,       \
         global const ELEMENT* restrict x, uint stride
@@ -65,8 +66,8 @@
 // TERM is the term of a place, for scalars.
 #define TERM(place) MULTIPLY(LOAD_VALUE(values, BEGIN(place, 0)), LOAD(x, col[place]))
 
-// Adds a block's terms to one sum. The block is in column `col`. Its terms are elements of
-// `values`, from `begin` on, `step` apart.
+// Adds a block's terms to one sum. The block is in column `col`. The terms of the block are
+// elements of `values`, from `begin` on, `step` apart.
 ARITHMETIC add_terms(ARITHMETIC sum, global const VALUE* restrict values, ulong begin, uint step,
                      global const ELEMENT* restrict x, uint col)
 {

@@ -91,11 +91,13 @@ KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods,
             shorter_long = max(shorter_long, length <= SHORT_MAX ? 0 : ~length);
         } else
             last = start;
-        // This fits 32 bits, because the host uses it only if the band's expansion fits.
+        // The difference fits 32 bits, because the host uses segment_ptr only if the band's
+        // expansion fits.
         segment_ptr[i] = (uint)(start - first_product);
         chunk_ptr[i] = (uint)chunk_count;
     }
-    // All numbers are combined in one tree. The first three are sums, the others maxima.
+    // All numbers are combined in one tree. The first three numbers are sums, and the numbers after
+    // them are maxima.
     const ulong own[RECORD] = {chunks, shorts, in_chunks, longest, last, longest_short, shorter_long};
     for (uint i = 0; i < RECORD; ++i)
         shared[i][item] = own[i];

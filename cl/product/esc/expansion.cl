@@ -14,7 +14,7 @@
 #error "TILE: products of a work-group, see src/product/tuning.rs"
 #endif
 
-// Returns the last entry e in first <= e < end with b_prods[e] <= product. It requires
+// Returns the last entry e in first <= e < end with b_prods[e] <= product. The caller guarantees
 // b_prods[first] <= product < b_prods[end].
 //
 // The search is by interpolation (Polok 2015, Expansion Stage; Perl 1978). Entries with equal
@@ -65,7 +65,8 @@ void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, glo
     GROUP_BARRIER;
 }
 
-// Returns the entry of the next product of an item. This is mostly the same entry or the next one.
+// Returns the entry of the next product of an item. The entry is mostly that of the product before,
+// or the entry after it.
 uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product)
 {
     if (product < b_prods[entry + 1])

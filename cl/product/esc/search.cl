@@ -1,11 +1,11 @@
 // search: lets a work-group search for two numbers among ascending numbers. This file comes before
-// the kernels that do so.
+// the kernels that search for two numbers.
 // Hosts: src/product/esc/sorted_chunks.rs, src/product/esc/sorted_expansion.rs
 
-// Defines name(numbers, begin, end, one, other, edge). It returns the index of the first of the
-// ascending numbers[begin..end) that is at least `one`, and of the first that is at least `other`.
-// Each half of the work-group searches for one of them. With 256 items a search among 2^32 numbers
-// takes five rounds instead of 32 loads one after another.
+// Defines name(numbers, begin, end, one, other, edge). The function returns the index of the first
+// of the ascending numbers[begin..end) that is at least `one`, and of the first that is at least
+// `other`. Each half of the work-group searches for one of the two numbers. With 256 items a search
+// among 2^32 numbers takes five rounds instead of 32 loads one after another.
 #define GROUP_SEARCH(name, WORD)                                                                                      \
     uint2 name(global const WORD* numbers, uint begin, uint end, WORD one, WORD other, local uint* edge)              \
     {                                                                                                                 \

@@ -1,31 +1,28 @@
-// sorted_chunks: expands long segments. Their products are sorted before they are written.
+// sorted_chunks: expands long segments. The products of a segment are sorted before they are
+// written.
 // Host: src/product/esc/sorted_chunks.rs
 //
 //   cut_chunks     one work-group per chunk: finds the row at which the chunk begins. A chunk has
 //                  at most CHUNK products. The chunks of a segment differ by at most one product
-//   sorted_chunks  one work-group per chunk. It holds at most ROOM products. Chunks of more than
-//                  ROOM, or of at most `above`, are left to another launch. If by_rows, a chunk
-//                  gets its products from columns of A that cut_chunks has cut. Otherwise it has
-//                  CHUNK consecutive products of the expansion, and the sorted chunks are merged
-//                  later
+//   sorted_chunks  one work-group per chunk. The work-group holds at most ROOM products. Chunks of
+//                  more than ROOM products, or of at most `above`, are left to another launch. If
+//                  by_rows, a chunk gets its products from columns of A that cut_chunks has cut.
+//                  If not by_rows, a chunk has CHUNK consecutive products of the expansion, and the
+//                  sorted chunks are merged later
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
 //   out  cut[chunks]                           the row of the first product of each chunk, and the
 //                                              number of products of that row in the chunks before
-//   out  row[products]  payload[products]      sorted by row inside each long segment or chunk,
-//                                              stably
-//   out  row_between[products]  payload_between[products]     written in place of row and payload
-//                                              for the chunks of segments that take an odd number
-//                                              of merge passes
-//   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE
-//                                              products, and of the last product of all
+//   out  row[products]  payload[products]  row_between[products]  payload_between[products]
+//   out  tile_segment[tiles + 1]               see cl/product/esc/sorted_expansion.cl
 //
 // The rows of a column of A ascend, so its products that belong to a chunk are neighbours. The
-// products of a row are in the order of the entries of B. A chunk may begin between two of them.
+// products of a row are in the order of the entries of B. A chunk may begin between two products of
+// one row.
 //
-// The work-group of a chunk is one team (cl/team.cl). It sorts the chunk in registers
+// The work-group of a chunk is one team (cl/team.cl). The team sorts the chunk in registers
 // (cl/product/sort/keys.cl).
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(CHUNK) || !defined(ENTRIES) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_chunks.rs"
@@ -33,6 +30,8 @@
 #define ROOM PRODUCTS
 #define ITEMS HELD
 #define WORDS ((ROOM + 31) / 32)
+// Visits the products of a work-item: item + i * GROUP_SIZE.
+#define EACH_OWN(i) UNROLLED for (uint i = 0; i < ITEMS; ++i) if (item + i * GROUP_SIZE < count)
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
@@ -130,7 +129,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     const uint begin_segment = segment_ptr[segment], of_segment = segment_ptr[segment + 1] - begin_segment;
     const uint before = by_rows ? before_chunk(of_segment, number, chunks) : number * CHUNK, base = begin_segment + before;
     const uint count = by_rows ? before_chunk(of_segment, number + 1, chunks) - before : min((uint)CHUNK, of_segment - before);
-    // This is a loop of at most one turn, because PoCL 3.1 loses the barriers after a return.
+    // The loop has at most one turn, because PoCL 3.1 loses the barriers after a return.
     for (bool serves = count > above && count <= ROOM; serves; serves = false) {
         const uint passes = by_rows ? 0 : 32 - clz(chunks - 1);
         const bool cut_before = by_rows && number > 0, cut_behind = by_rows && number + 1 < chunks;
@@ -225,35 +224,17 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
         barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before it is overwritten
         // Each word of the payloads goes through local memory separately.
 #if PAYLOAD_IS_WIDE
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).x;
+        EACH_OWN(i) held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).x;
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                key[i] = held[place[i]];
+        EACH_OWN(i) key[i] = held[place[i]];
         barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before it is overwritten
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).y;
+        EACH_OWN(i) held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).y;
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
+        EACH_OWN(i) payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
 #else
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                held[item + i * GROUP_SIZE] = as_uint(payloads[i]);
+        EACH_OWN(i) held[item + i * GROUP_SIZE] = as_uint(payloads[i]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
+        EACH_OWN(i) payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
 #endif
 
         for (uint tile = (base + TILE - 1) / TILE + item; tile * TILE < base + count; tile += GROUP_SIZE)

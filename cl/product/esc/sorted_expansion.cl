@@ -17,19 +17,19 @@
 //   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE
 //                                              products, and of the last product of all
 //
-// A work-item sorts ITEMS neighbouring products in registers. Then sorted stretches of doubling
-// width are merged. Only the segment that lies across the border of two stretches must be merged,
-// and only if it is not sorted there already. The products of an entry of B have ascending rows, so
-// a long column of A is merged as a whole. The key of a product is one word, made of its row and
-// its position in the expansion. Positions differ, so no two keys are equal, and the order is
-// stable.
+// A work-item sorts ITEMS neighbouring products in registers. Then a work-group merges sorted
+// stretches of doubling width. Only the segment that lies across the border of two stretches must
+// be merged, and only if it is not sorted there already. The products of an entry of B have
+// ascending rows, so a long column of A is merged as a whole. The key of a product is one word,
+// made of its row and its position in the expansion. Positions differ, so no two keys are equal,
+// and the order is stable.
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(PACKED) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNKS) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_expansion.rs"
 #endif
 #define ROOM (GROUP_SIZE * ITEMS)
 
 // A key consists of the row and 16 bits of position. If rows are below 2^(32 - POSITION_BITS) - 1,
-// both fit 32 bits (PACKED).
+// row and position fit 32 bits (PACKED).
 #if PACKED
 #define KEY uint
 #define PACK(row, position) ((row) << POSITION_BITS | (position))
@@ -52,16 +52,17 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// Combines two counts over positions. Bits 0 to 15 count the segments that begin there. Bits 16 to
-// 31 are the position, counted from 1, at which the products of the last entry begin.
+// Combines the counts of two stretches of positions. Bits 0 to 15 count the segments that begin in
+// a stretch. Bits 16 to 31 are the position, counted from 1, at which the products of the last
+// entry begin.
 uint behind(uint before, uint own)
 {
     return ((before + own) & 0xffff) | max(before & 0xffff0000, own & 0xffff0000);
 }
 GROUP_SCAN(behind_all_before, uint, behind)
 
-// Returns how many of the first `count` merged words come from begin..border. The others come from
-// border..end.
+// Returns how many of the first `count` merged words come from begin..border. The other words come
+// from border..end.
 uint merge_path(KEYS, uint begin, uint border, uint end, uint count)
 {
     const uint lefts = border - begin, rights = end - border;
@@ -95,8 +96,8 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     local uint shared[GROUP_SIZE], edge[2];
     const uint item = get_local_id(0), mine = item * ITEMS;
 
-    // The work-group's segments are first..end. Their products are base to base + count of the
-    // band, and belong to the entries from_entry..to_entry of B.
+    // The work-group's segments are first..end. The products of these segments are base to base +
+    // count of the band, and belong to the entries from_entry..to_entry of B.
 #if CHUNKS
     const uint chunk = get_group_id(0), first = search_positions(chunk_ptr, 0, cols, chunk + 1, chunk + 1, edge).x - 1, end = first + 1;
     const uint base = segment_ptr[first] + (chunk - chunk_ptr[first]) * ROOM, count = min((uint)ROOM, segment_ptr[end] - base);
@@ -110,7 +111,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     const uint position = get_group_id(0) * window, passes = 0;
     const uint2 bounds = search_positions(segment_ptr, 0, cols, position, min(position + window, products), edge);
     const uint first = bounds.x;
-    // The last segment that begins here may be a long one.
+    // The last segment that begins in the window may be a long segment.
     const bool long_last = bounds.y > first && segment_ptr[bounds.y] - segment_ptr[bounds.y - 1] > SHORT_MAX;
     const uint end = long_last ? bounds.y - 1 : bounds.y;
     const uint base = segment_ptr[first], count = segment_ptr[end] - base;

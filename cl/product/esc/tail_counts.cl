@@ -110,7 +110,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     GROUP_BARRIER;
     if (item == 0) {
         tail_ptr[tile] = tails_of_tile;
-        // These are sums and maxima of integers, which do not depend on the order of the
+        // The record has sums and maxima of integers, which do not depend on the order of the
         // work-groups.
         global uint* record = tail_ptr + get_num_groups(0) + 1;
         if (longest_of_tile > 0)

@@ -4,12 +4,13 @@
 // Host: src/product/masked/columns.rs
 //
 // For a column of C, the columns of A that belong to the entries of its column of B are taken one
-// after another. So the products of a row are in ascending k. The entries of a column of A whose
-// rows are on the mask are listed in one of two ways. The first way reads all its rows and looks up
-// the bit of each in a bitmap of the mask's column. Every entry is written to the list, and the
-// list's end advances if the bit is set, because a branch would often be mispredicted. The second
-// way looks up the mask's rows in the column of A. It is chosen if it takes fewer steps, because
-// there are few such rows. A step is the time of one row of the first way.
+// after another. So the products of a row are in the order of the entries of B. The entries of a
+// column of A whose rows are on the mask are listed in one of two ways. The first way reads all
+// rows of the column of A and looks up the bit of each in a bitmap of the mask's column. Every
+// entry is written to the list, and the list's end advances if the bit is set, because a branch
+// would often be mispredicted. The second way looks up the mask's rows in the column of A. The
+// second way is chosen if it takes fewer steps than the first way, because the mask has few rows in
+// the column. A step is the time of one row of the first way.
 //
 // Columns of A are prefetched AHEAD entries of B before they are read. If AHEAD is 0, nothing is
 // prefetched.

@@ -1,15 +1,17 @@
-// masked: finds the products that fall on the places of a mask, place by place, in ascending k.
+// masked: finds the products that fall on the places of a mask, place by place, and for each place
+// by ascending inner index.
 // Host: src/product/masked/mod.rs, src/product/masked/bands.rs
 //
 // A place (i, j) has a product for every k that row i of A and column j of B share. A probe is an
-// entry of the shorter of the two. It is a hit if the longer one has the same k. Probes are divided
-// evenly among work-items, across places. A place without probes gets one, which is no hit, so that
-// each place has a last probe.
+// entry of the row or of the column, whichever is shorter. A probe of the row is a hit if the
+// column has an entry with the same k, and a probe of the column is a hit if the row has such an
+// entry. Probes are divided evenly among work-items, across places. A place without probes gets
+// one, which is no hit, so that each place has a last probe.
 //
 //   mask_probes   nnz + 1 work-items
 //   mask_bands    bands + 1 work-items
 //   count_hits    one work-group per TILE probes; each work-item takes TILE / GROUP_SIZE
-//                 consecutive ones
+//                 consecutive probes
 //   mask_record   one work-item per place of the band
 //   write_hits    as count_hits
 //
@@ -44,8 +46,8 @@ KERNEL mask_probes(global const uint* a_t_col_ptr, global const uint* b_col_ptr,
         probe_ptr[place] = 0; // the scan writes the number of probes here
 }
 
-// Returns the last place in first <= place < end whose probes begin at or before `probe`. Place
-// `first` must be such a place.
+// Returns the last place in first <= place < end whose probes begin at or before `probe`. The
+// probes of place `first` must begin at or before `probe`.
 uint place_of(global const ulong* probe_ptr, uint first, uint end, ulong probe)
 {
     while (end - first > 1) {
@@ -69,10 +71,10 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
 }
 
 // Whether probe n of row `row` of A with column `col` of B is a hit. If so, `pair` gets the two
-// entries. `*from` is an entry of the longer of the two lines, the row and the column. Entries
-// before it are below the k of the probe. It is advanced for the next probe of the place. The
-// search for k takes strides that double, and then bisects. So two lines of similar lengths are
-// merged, and a short line skips through a long one.
+// entries. `*from` is an entry of the longer of the two lines, the row and the column. Entries of
+// that line before `*from` are below the k of the probe. `*from` is advanced for the next probe of
+// the place. The search for k takes strides that double, and then bisects. So two lines of similar
+// lengths are merged, and a short line skips through a long one.
 bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
              global const uint* b_row_idx, uint row, uint col, uint n, uint* from, uint2* pair)
 {
@@ -136,9 +138,9 @@ KERNEL count_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx
         hits[get_global_id(0) + 1] = 0; // the scan writes the number of hits here
 }
 
-// Returns the number of hits of the band up to the end of a place. It adds the hits of all
-// work-items before the one that has the last probe of the place, and the hits of that work-item up
-// to the end of the place.
+// Returns the number of hits of the band up to the end of a place. The number is the sum of the
+// hits of all work-items before the one that has the last probe of the place, and the hits of that
+// work-item up to the end of the place.
 uint hits_until(global const ulong* probe_ptr, global const uint* hits, global const uint* place_hits, uint first_place,
                 uint place)
 {

@@ -1,5 +1,5 @@
-// pairs: finds the products that fall on a mask, place by place, in ascending k. Work-groups of one
-// work-item take one column after another.
+// pairs: finds the products that fall on a mask, place by place, and for each place by ascending
+// inner index. Work-groups of one work-item take one column after another.
 // Host: src/product/masked/pairs.rs
 //
 //   column_hits    work-groups that take one range after another

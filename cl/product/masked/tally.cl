@@ -8,8 +8,8 @@
 #error "LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 
-// Adds a run of `length` products to the record. Every item of a work-group calls it, with length 0
-// if it has no run.
+// Adds a run of `length` products to the record. Every item of a work-group calls `tally_run`, with
+// length 0 if it has no run.
 void tally_run(uint length, global uint* record, local uint* of_group)
 {
     const uint item = get_local_id(0), cuts = (length + RUN_PIECE - 1) / RUN_PIECE;
@@ -22,7 +22,8 @@ void tally_run(uint length, global uint* record, local uint* of_group)
     if (cuts > 1)
         atomic_add(&of_group[2], cuts);
     GROUP_BARRIER;
-    // These are sums and maxima of integers, so the order of the work-groups does not change them.
+    // The counts are sums and maxima of integers, so the order of the work-groups does not change
+    // them.
     if (item == 0 && of_group[0] > 0) {
         atomic_max(&record[1], of_group[0]);
         atomic_add(&record[2], of_group[1]);

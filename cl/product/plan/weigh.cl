@@ -2,8 +2,8 @@
 // Host: src/product/plan/weigh.rs
 //
 //   weigh          one work-item per element of T
-//   entry_columns  one work-item per entry: finds its column. It runs once, for row-major matrices,
-//                  whose arrays have the rows of J as columns
+//   entry_columns  one work-item per entry: finds its column. The kernel runs once, for row-major
+//                  matrices, whose arrays have the rows of J as columns
 //
 //   in   block_row[nnz]                     block row of J of each entry
 //   in   j_values[nnz * j_stride]

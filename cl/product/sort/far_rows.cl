@@ -2,12 +2,12 @@
 // before the kernels that sort, and after cl/product/sort/keys.cl.
 // Hosts: src/product/sort/mod.rs, src/product/esc/sorted_chunks.rs
 //
-// FAR_ROWS is 1 if there are such rows. Kernels use the same macros in both cases:
+// FAR_ROWS is 1 if some rows do not fit a key. Kernels use the same macros in both cases:
 //
 //   ROWS_MEMORY(columns)            memory for the rows of `columns` columns, if it is needed
 //   NOTE_ROW(key, i, row, place)    stores the row of the lane's place number i
-//   SORT_ROWS(key, products, words) sorts the keys of all places. A row was stored for each place,
-//                                     or its key is NO_KEY. `words` are those of EXCHANGE_IN
+//   SORT_ROWS(key, products, words) sorts the keys of all places. Each place has a stored row, or
+//                                     its key is NO_KEY. `words` are those of EXCHANGE_IN
 //   SORT_RUNS(key, products, words) the same; returns which of the lane's keys begin a run, as bits
 //   ROW_OF(key)                     the row of a sorted key
 #if !defined(FAR_ROWS)
@@ -78,14 +78,16 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
 // number i, or NO_KEY if there is none, and rows[] has the rows of all places. `team` is
 // EXCHANGE_IN.
 //
-// Rows are counted from the least one. The first sort is by their high bits, as many as fit a key.
-// Products with equal high bits are a group, in the order of their places. If few rows descend in a
-// group, neighbours are swapped. If some rows still descend, the number of the group is sorted
-// together with the next bits, and so on. Most columns need one sort: their rows are either close
-// together, or so far apart that no group has more than two or three products.
+// Rows are counted from the least row of the column. The first sort is by the high bits of the
+// rows, as many bits as fit a key. Products with equal high bits are a group, in the order of their
+// places. If few rows descend in a group, neighbours are swapped. If some rows still descend, the
+// number of the group is sorted together with the next bits, and so on. Most columns need one sort:
+// their rows are either close together, or so far apart that no group has more than two or three
+// products.
 uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
-    // The least row, and the complement of the last row. Both are minima over the column.
+    // The least row, and the complement of the last row. The two numbers are minima over the
+    // column.
     uint ends[2] = {NO_KEY, NO_KEY}, other[2];
     UNROLLED
     for (uint i = 0; i < HELD; ++i) {
@@ -126,7 +128,7 @@ uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
             before = team_before(row[HELD - 1], 1, team);
             descends = any_descends(row, before, team);
         }
-        // These are the bounds of groups, which are runs in the end.
+        // The bits mark the bounds of groups, which are runs in the end.
         const uint unsorted = descends ? left : 0, more = descends ? min(left, 32 - 2 * place_bits) : 0;
         heads = first < products && (COLUMN_LANE == 0 || before >> unsorted != row[0] >> unsorted);
         UNROLLED

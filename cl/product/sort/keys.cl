@@ -41,82 +41,46 @@
         key[first] = low;                                                                                             \
     } while (0)
 
-// Sorts each ODD neighbouring keys of the lane, by the fewest comparisons (Knuth 1998, 5.3.4).
+#define COMPARE_NEIGHBOURS(first, second) COMPARE(i + first, i + second);
+
+// The comparisons that sort ODD neighbouring keys: the fewest (Knuth 1998, 5.3.4). Fewer merge them
+// if they are bitonic: ascending and then descending, or a rotation of such keys. That takes 8
+// comparisons for 5 keys and 12 for 7, where sorting takes 9 and 16. An exhaustive search for 5
+// keys found no fewer. A network that sorts all bitonic words of zeros and ones sorts all bitonic
+// keys.
+#if ODD == 3
+#define SORT_ODD(C) C(0, 1) C(1, 2) C(0, 1)
+#define MERGE_ODD(C) SORT_ODD(C)
+#elif ODD == 5
+#define SORT_ODD(C) C(0, 3) C(1, 4) C(0, 2) C(1, 3) C(0, 1) C(2, 4) C(1, 2) C(3, 4) C(2, 3)
+#define MERGE_ODD(C) C(0, 1) C(2, 4) C(0, 2) C(1, 3) C(0, 1) C(2, 4) C(1, 2) C(3, 4)
+#elif ODD == 7
+#define SORT_ODD(C)                                                                                                   \
+    C(0, 6) C(2, 3) C(4, 5) C(0, 2) C(1, 4) C(3, 6) C(0, 1) C(2, 5) C(3, 4) C(1, 2) C(4, 6) C(2, 3) C(4, 5) C(1, 2)    \
+    C(3, 4) C(5, 6)
+#define MERGE_ODD(C) \
+    C(0, 1) C(2, 6) C(3, 5) C(0, 4) C(1, 5) C(2, 3) C(0, 2) C(1, 3) C(4, 6) C(1, 2) C(3, 4) C(5, 6)
+#else
+#define SORT_ODD(C)
+#define MERGE_ODD(C)
+#endif
+
+// Sorts each ODD neighbouring keys of the lane.
 void sort_odd(uint* key)
 {
     UNROLLED
     for (uint i = 0; i < HELD; i += ODD) {
-#if ODD == 3
-        COMPARE(i, i + 1);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i, i + 1);
-#elif ODD == 5
-        COMPARE(i, i + 3);
-        COMPARE(i + 1, i + 4);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 3);
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 4);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 2, i + 3);
-#elif ODD == 7
-        COMPARE(i, i + 6);
-        COMPARE(i + 2, i + 3);
-        COMPARE(i + 4, i + 5);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 4);
-        COMPARE(i + 3, i + 6);
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 5);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 4, i + 6);
-        COMPARE(i + 2, i + 3);
-        COMPARE(i + 4, i + 5);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 5, i + 6);
-#endif
+        SORT_ODD(COMPARE_NEIGHBOURS)
     }
 }
 
-// Does the same as sort_odd if each ODD neighbouring keys are bitonic: ascending and then
-// descending, or a rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7;
-// sort_odd takes 9 and 16. An exhaustive search for 5 keys found no fewer. A network that sorts all
-// bitonic words of zeros and ones sorts all bitonic keys.
+// Does the same as sort_odd if each ODD neighbouring keys are bitonic.
 void merge_odd(uint* key)
 {
-#if ODD < 5
-    sort_odd(key);
-#else
     UNROLLED
     for (uint i = 0; i < HELD; i += ODD) {
-#if ODD == 5
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 4);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 3);
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 4);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-#elif ODD == 7
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 6);
-        COMPARE(i + 3, i + 5);
-        COMPARE(i, i + 4);
-        COMPARE(i + 1, i + 5);
-        COMPARE(i + 2, i + 3);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 3);
-        COMPARE(i + 4, i + 6);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 5, i + 6);
-#endif
+        MERGE_ODD(COMPARE_NEIGHBOURS)
     }
-#endif
 }
 
 // Sorts the lane's keys. Each 2 * distance neighbouring keys are bitonic. Compares keys that are
@@ -133,10 +97,10 @@ void merge_in_lane(uint* key, uint distance)
     merge_odd(key);
 }
 
-// Sorts the keys of a column. Each lane then has HELD neighbouring keys. `team` is EXCHANGE_IN.
-// This is a bitonic sort in which every comparison puts the smaller key first: two sorted halves
-// are merged by comparing the two ends, then their neighbours, and so on (Batcher 1968). All bounds
-// are constants, so that the keys stay in registers.
+// Sorts the keys of a column. After the sort each lane has HELD neighbouring keys. `team` is
+// EXCHANGE_IN. The sort is a bitonic sort in which every comparison puts the smaller key first: two
+// sorted halves are merged by comparing the two ends, then their neighbours, and so on (Batcher
+// 1968). All bounds are constants, so that the keys stay in registers.
 void sort_keys(uint* key, TEAM_OF)
 {
     sort_odd(key);
@@ -149,7 +113,8 @@ void sort_keys(uint* key, TEAM_OF)
         merge_in_lane(key, size / 4);
     }
     uint other[HELD];
-    // `lanes` lanes hold the two halves. `distance` is the distance of lanes that compare keys.
+    // `lanes` lanes hold the two halves that are merged. `distance` is the distance of lanes that
+    // compare keys.
     UNROLLED
     for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
         KEYS_ACROSS(other, key, lanes - 1);

@@ -10,7 +10,8 @@
 //                               products
 //   out  c_col_ptr[columns + 1]  c_row_idx[c_nnz]
 //   out  run_end[c_nnz]         the last product of each run
-//   out  payload[products]      column by column, by row, and for each row in ascending k
+//   out  payload[products]      column by column, by row, and for each row in the order of the
+//                               entries of B
 KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, global const OPERAND* a_operand,
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const OPERAND* b_operand,
                   global const ulong* before, global uint* c_col_ptr, global uint* c_row_idx, global uint* run_end,

@@ -3,13 +3,13 @@
 // Host: src/product/sort/mod.rs
 //
 // LANES work-items of a team take a column of at most PRODUCTS products, so a team takes COLUMNS
-// columns at once. A product's *place* is its number in the order in which products are made: by
-// entries of B, ascending in k. Each lane makes the products of HELD places, LANES apart, so that
+// columns at once. A product's *place* is its number in the order in which products are made: entry
+// by entry of the column of B. Each lane makes the products of HELD places, LANES apart, so that
 // neighbouring lanes read neighbouring entries. Each product is sorted as one word, its key: row *
-// PLACES + place. Keys differ, so the products of a row stay in ascending k. If C has too many rows
-// for such keys (FAR_ROWS), a key has only some bits of the row, and the sort is repeated with the
-// next bits if needed. In the end the keys have the number of the product's run in place of its
-// row.
+// PLACES + place. Keys differ, so the products of a row stay in the order of their places. If C has
+// too many rows for such keys (FAR_ROWS), a key has only some bits of the row, and the sort is
+// repeated with the next bits if needed. In the end the keys have the number of the product's run
+// in place of its row.
 //
 // A kernel declares SORT_MEMORY first, and ROWS_MEMORY or rows[] of its own:
 //   starts[]     a bit for each place at which the products of an entry of B begin. If
@@ -25,15 +25,15 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// With up to 64 lanes, each lane counts the starts before its places itself, which is faster: sums
-// of columns of 512 to 896 products take an H100 0.18 to 0.19 ms, and 0.22 to 0.26 ms with
-// STARTS_COUNTED. With 256 lanes, counting in each lane needs so many registers and loads that a
-// product takes 0.9 ms, and 0.5 ms with STARTS_COUNTED.
+// With up to 64 lanes, each lane counts the starts before its places itself, which is faster than
+// STARTS_COUNTED: sums of columns of 512 to 896 products take an H100 0.18 to 0.19 ms, and 0.22 to
+// 0.26 ms with STARTS_COUNTED. With 256 lanes, counting in each lane needs so many registers and
+// loads that a product takes 0.9 ms, and 0.5 ms with STARTS_COUNTED.
 #define STARTS_COUNTED (LANES > 64)
 #define STARTS_SLICE (STARTS_COUNTED ? 2 * LANES : START_WORDS)
 
 // The numbers from which a column is made. KEEP(entry) is the number that is kept of an entry of B.
-// Its type is KEPT.
+// The type of the number is KEPT.
 #if defined(ELEMENT)
 #define KEPT ARITHMETIC
 #define KEEP(entry) B_VALUE(entry)
@@ -60,7 +60,7 @@ uint column_last(uint value, TEAM_OF)
 }
 
 // Returns the first entry of A by which an entry of B is multiplied, and the number of these
-// entries. It returns no entries from `end` on.
+// entries. From `end` on, the number of entries is 0.
 uint2 met_by(global const uint* a_col_ptr, global const uint* b_row_idx, uint entry, uint end)
 {
     if (entry >= end)
@@ -77,15 +77,16 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         starts[word] = 0;
     TEAM_BARRIER;
     uint products = 0, entries = 0;
-    // All items of the team take as many rounds as its longest column needs, because rounds have
-    // barriers.
+    // All items of the team take as many rounds as the longest column of the team needs, because
+    // rounds have barriers.
     const uint rounds = team_max((end - begin + LANES - 1) / LANES, team);
     uint2 next = met_by(a_col_ptr, b_row_idx, begin + COLUMN_LANE, end);
     for (uint round = 0; round < rounds; ++round) {
         const uint entry = begin + round * LANES + COLUMN_LANE;
         const uint2 met = next;
         next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // it is loaded while the team adds up
-        // Both sums are computed at once. There are at most 3584 products, and as many entries.
+        // The number of products and the number of entries that have products are added up at once.
+        // Each is at most 3584.
         const uint own = met.y | (met.y > 0) << 16;
 #if LANES == TEAM_SIZE
         uint all;
@@ -117,7 +118,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 }
 
 #if KEPT_KEYS
-// These functions keep sorted keys in global memory. Each lane writes and reads its own keys,
+// Functions that keep sorted keys in global memory. Each lane writes and reads its own keys,
 // several at once. HELD is even.
 #define KEYS_AT_ONCE (HELD % 4 == 0 ? 4 : 2)
 #if HELD % 4 == 0

@@ -1,6 +1,6 @@
-// sum_sorted: computes columns of C. The sum of each run is added by ascending place, and so in
-// ascending k. After RUN_PIECE products a run starts a new sum. These sums are added in order at
-// its end.
+// sum_sorted: computes columns of C. The sum of each run is added by ascending place, and so in the
+// order of the entries of B. After RUN_PIECE products a run starts a new sum. The sums of a run are
+// added in order at its end.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
 //   Teams take the columns of a task in a stride, COLUMNS columns at once.

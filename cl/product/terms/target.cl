@@ -1,5 +1,5 @@
 // target: defines from where products of scalars read values, and where their sums are written.
-// This file comes before the kernels of these sums.
+// This file comes before the kernels that add up products of scalars.
 // Host: src/product/terms/target.rs
 //
 // TARGET says what C is, and which of TARGET_ARGUMENTS a kernel reads:

@@ -10,7 +10,7 @@
 //   in out  s[blocks * C * C]                               blocks of slots without products are
 //                                                         not read
 //
-// It supports plus-times only, because damping is defined for real numbers.
+// This kernel supports plus-times only, because damping is defined for real numbers.
 #if !defined(C)
 #error "C: see src/solver/schur/base.rs"
 #endif

@@ -3,8 +3,8 @@
 //
 //   in      floors[floored]         one floor for each coordinate of a block; none if floored is 0
 //
-// The result is x + (scale * max(x, floor) + shift). A floor of INFINITY means that the coordinate
-// does not change: the result is then 1.
+// The result is x + (scale * max(x, floor) + shift). If the floor is INFINITY, which means that the
+// coordinate does not change, the result is 1.
 ARITHMETIC damped(ARITHMETIC value, ARITHMETIC scale, ARITHMETIC shift, global const ELEMENT* restrict floors,
                   uint floored, uint coordinate)
 {

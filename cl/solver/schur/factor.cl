@@ -24,7 +24,7 @@
 // The terms of every sum are subtracted one by one in ascending k. Every product is rounded before
 // it is subtracted.
 //
-// It supports plus-times only, because it subtracts, divides and takes roots.
+// These kernels support plus-times only, because they subtract, divide and take roots.
 #if !defined(P) || !defined(TOGETHER) || !defined(LEAST_PIVOT)
 #error "P, TOGETHER, LEAST_PIVOT: see src/solver/schur/factor.rs"
 #endif
@@ -32,8 +32,8 @@
 #define PACKED (P * (P + 1) / 2)
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j
 
-// Whether a pivot is at least the smallest normal number. A smaller pivot has lost digits, and its
-// reciprocal may be infinite.
+// Whether a pivot is at least the smallest normal number. A pivot that is not normal has lost
+// digits, and its reciprocal may be infinite.
 bool is_positive(ARITHMETIC value)
 {
     return value >= LEAST_PIVOT && value < INFINITY; // false for NaN

@@ -23,11 +23,12 @@
 //   in   y[points * P]  factor[points * PACKED]
 //   out  x_p[points * P]           inverse(transpose(L)) * (y - transpose(Z) * x)
 //
-// A line's terms are added in ascending order, and inside a block in ascending order of its other
-// index. The sum starts at IDENTITY, and each product is rounded before it is added. After every
-// PIECE terms from the line's start a new sum begins. The sums are added left to right.
+// The terms of a line are added in ascending order, and inside a block in ascending order of the
+// block's other index. A sum starts at IDENTITY, and each product is rounded before it is added.
+// After every PIECE terms from the line's start a new sum begins. The sums of a line are then added
+// from left to right.
 //
-// It supports plus-times only, because the solver subtracts.
+// These kernels support plus-times only, because the solver subtracts.
 #if !defined(LONG) || !defined(PIECE)
 #error "LONG, PIECE; for sums C, P, BY_ROWS, DEPTH, POINTS: see src/solver/schur/lines.rs"
 #endif
@@ -36,7 +37,7 @@ KERNEL count_pieces(global const uint* line_ptr, global uint* piece_ptr, uint li
     const uint line = get_global_id(0);
     if (line > lines)
         return;
-    // The scan writes the number of all pieces at the end.
+    // The scan of these numbers writes the number of all pieces after the last line.
     const uint terms = line < lines ? line_ptr[line + 1] - line_ptr[line] : 0;
     piece_ptr[line] = terms > LONG ? (terms - 1) / PIECE + 1 : 0;
 }

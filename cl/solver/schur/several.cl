@@ -9,7 +9,8 @@
 //   in      b[]     element (i, j) at i * b_row + j * b_col
 //   out     x[]     element (i, j) at i * x_row + j * x_col; in out in solve_upper
 //
-// Terms are subtracted as in factor.cl and in lines.cl. It supports plus-times only.
+// Terms are subtracted in the order of factor.cl and lines.cl. These kernels support plus-times
+// only.
 #ifndef P
 #error "P: see src/solver/schur/several/core.rs"
 #endif

@@ -12,7 +12,7 @@
 // z(r, j) = (w(r, j) - sum over k < j of z(r, k) * l(j, k)) * r(j). The terms are subtracted one by
 // one in ascending k.
 //
-// It supports plus-times only, because it subtracts.
+// This kernel supports plus-times only, because it subtracts.
 #if !defined(C) || !defined(P)
 #error "C, P: see src/solver/schur/solve.rs"
 #endif

@@ -1,5 +1,6 @@
-// structure: finds the places of the blocks of S. S has the blocks of the product, the blocks of U
-// on and below the diagonal, and the whole diagonal.
+// structure: finds the places of the blocks of the Schur complement S. S has the blocks of the
+// product Z * transpose(Z), the blocks of U on and below the diagonal, and all blocks of the
+// diagonal.
 // Host: src/solver/schur/structure.rs
 //
 //   make_slots       slots + 1 work-items
@@ -8,9 +9,9 @@
 //   s_columns        n + 1 work-items
 //   scatter_columns  one work-item per entry of W
 //
-// A column of U has a slot for each of its entries and one more. The additional slot is for the
-// diagonal block if U has none, and unused otherwise. Slots above the diagonal are also unused. The
-// slots of a column ascend by row.
+// A column of U has a slot for each of its entries, and one additional slot. If U has no diagonal
+// block in a column, the additional slot of the column is for the diagonal block. Otherwise that
+// slot is unused. Slots above the diagonal are also unused. The slots of a column ascend by row.
 //
 //   in      u_col_ptr[n + 1]  u_row_idx[u_nnz]
 //   in      p_col_ptr[n + 1]  p_row_idx[p_nnz]     the product's pattern, which has no row above

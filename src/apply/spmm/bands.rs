@@ -54,7 +54,8 @@ impl Bands<'_> {
         let mut values = vec![0; some_c_shape.len() * element.bytes()];
         let scaling = Scaling::of(element, 1.0, 0.0);
         for band in 0..bands {
-            // The last band has as many columns as the others, so that one plan multiplies all.
+            // The last band has as many columns as every other band, so that one plan multiplies
+            // all bands.
             let first = (band * columns).min(n - columns);
             self.work.write_bytes(&columns_of(&d, element.bytes(), first, columns).1, &mut some_d)?;
             let clock = self.work.clock();
@@ -69,8 +70,9 @@ impl Bands<'_> {
         Ok(DenseReport::new(self.work, &prepared, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
     }
 
-    /// The error if not even one column fits. It states all bytes that a product with one column
-    /// needs. A plan without a limit measures them, if the device has the memory for it.
+    /// The error if not even one column fits. The error states all bytes that a product with one
+    /// column needs. A plan without a limit measures these bytes, if the device has memory for such
+    /// a plan.
     fn too_little(&self, columns: usize, d: DenseShape, c: DenseShape, refused: Error) -> Error {
         let Error::Memory { what, needed, available, place } = refused else { return refused };
         let line = if self.run.asked.side == Side::Left { "column" } else { "row" };

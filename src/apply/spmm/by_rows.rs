@@ -27,7 +27,7 @@ struct Rewrite {
     kernel: Kernel<ByRows<'static>>,
     group_size: usize,
     tile: [usize; 2],
-    /// A copy of at least this many bytes is written past the caches.
+    /// A copy of at least `past_bytes` bytes is written past the caches.
     past_bytes: usize,
 }
 
@@ -70,13 +70,14 @@ impl Rewrite {
 pub(super) struct RowsOfD {
     rewrite: Rewrite,
     copy: Scratch,
-    /// Whether D is expected by columns. Memory for the copy is then reserved.
+    /// Whether D is expected by columns. If D is expected by columns, memory for a copy is
+    /// reserved.
     by_columns: bool,
 }
 
 impl RowsOfD {
-    /// Prepares for matrices of `len` elements. They are expected by columns if `by_columns` is
-    /// set, otherwise by rows.
+    /// Prepares for matrices of `len` elements. The matrices are expected by columns if
+    /// `by_columns` is set, otherwise by rows.
     pub fn new(work: &Work, element: ElementType, by_columns: bool, len: usize) -> Result<Self> {
         let (device, word) = (work.device(), element.word());
         let (rewrite, copy) = (Rewrite::new(device, element)?, Scratch::of(device, word, len)?);

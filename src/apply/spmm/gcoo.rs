@@ -1,16 +1,16 @@
 //! Grouped coordinates (GCOO): groups of lines. The entries of a group are sorted by their place,
-//! which is the number of the row of D that they multiply. Entries that multiply the same row of D
-//! are then consecutive (S. Shi, Q. Wang, X. Chu: *Efficient Sparse-Dense Matrix-Matrix
-//! Multiplication on GPUs Using the Customized Sparse Storage Format*, 2020, section III). Kernels:
+//! which is the number of the row of D that they multiply. So entries that multiply the same row of
+//! D are consecutive (S. Shi, Q. Wang, X. Chu: *Efficient Sparse-Dense Matrix-Matrix Multiplication
+//! on GPUs Using the Customized Sparse Storage Format*, 2020, section III). Kernels:
 //! `cl/apply/spmm/gcoo.cl`.
 //!
 //! Each line of a group is a sorted list. The position of an entry in its group is therefore the
-//! number of entries that come before it in each of the lines. On a GPU a work-item finds this
-//! number for one entry by binary searches. On a CPU a work-item finds it for several entries,
-//! advancing from one to the next. So all work-items take about the same time, whatever the lengths
-//! of the lines are. The entries of a line that is too long for a group keep their order, after the
-//! other entries of the group. In a matrix of blocks, entries and lines mean blocks and lines of
-//! blocks.
+//! number of entries that come before it in each of the lines. On a GPU a work-item finds the
+//! position of one entry by binary searches. On a CPU a work-item finds the positions of several
+//! entries, advancing from one to the next. So all work-items take about the same time, whatever
+//! the lengths of the lines are. The entries of a line that is too long for a group keep their
+//! order, after the other entries of the group. In a matrix of blocks, entries and lines mean
+//! blocks and lines of blocks.
 use super::{DenseNumbers, groups::GroupArrays};
 use crate::{
     Result,
@@ -20,7 +20,8 @@ use crate::{
 };
 
 kernel! {
-    struct PlaceEntries = "place_entries" in "apply/spmm/gcoo.cl" {
+    in "apply/spmm/gcoo.cl":
+    struct PlaceEntries = "place_entries" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: Maybe<u32>,
@@ -33,10 +34,7 @@ kernel! {
         groups: u32,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct MovePieces = "move_pieces" in "apply/spmm/gcoo.cl" {
+    struct MovePieces = "move_pieces" {
         line_ptr: In<u32>,
         piece: In<Piece>,
         moved: Out<Piece>,
@@ -53,15 +51,15 @@ pub(super) struct Gcoo {
     pub group_len: Buffer<u32>,
     /// Each entry's place, which is the number of the row of D that it multiplies.
     pub other: Buffer<u32>,
-    /// Each entry's line in the group. The highest bit is set if the entry before it has the same
-    /// place.
+    /// Each entry's line in the group. The highest bit is set if the entry before this one in the
+    /// group has the same place.
     pub line: Buffer<u8>,
     /// The index of each entry in A's values.
     pub source: Buffer<u32>,
     pub long: LongLines,
     /// Number of rows of D that all groups load: the different places in each group, added up.
     pub loads: u32,
-    /// Number of entries that use these rows.
+    /// Number of entries that use the loaded rows.
     pub merged: u32,
 }
 
@@ -73,7 +71,7 @@ impl Gcoo {
         Self::placed(work, index, (group_lines, longest), items)
     }
 
-    /// Does as [`Gcoo::new`] with work-items of `items` entries each.
+    /// Does what [`Gcoo::new`] does, with work-items of `items` entries each.
     fn placed(work: &Work, index: &Index, (group_lines, longest): (usize, usize), items: usize) -> Result<Self> {
         let (device, pattern) = (work.device(), index.pattern());
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);
@@ -177,8 +175,7 @@ mod tests {
 
     #[test]
     fn small_groups_have_their_entries_in_order() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         for (rows, cols, long) in
             [(0, 3, vec![]), (7, 0, vec![]), (23, 9, vec![]), (11, 1200, vec![(4, 1030), (5, 1100)])]
         {

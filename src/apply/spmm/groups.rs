@@ -2,8 +2,8 @@
 //! memory, and loads each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 //!
-//! In a matrix of blocks a line is a row of blocks. A group then has fewer lines, so that a
-//! work-item keeps about the same number of sums as for scalars.
+//! In a matrix of blocks a line is a row of blocks. A group of rows of blocks has fewer lines than
+//! a group of rows of scalars, so that a work-item keeps about the same number of sums for both.
 use super::{
     Dense, DenseNumbers, Entries, Execution, Operands, Request,
     lines::{LineSums, Variants},
@@ -40,9 +40,9 @@ kernel! {
 pub(super) struct GroupsOf {
     pub lines: usize,
     pub group_lines: usize,
-    /// A line with more entries than this is not in a group.
+    /// A line with more entries than `longest` is not in a group.
     pub longest: usize,
-    /// The lines with more entries.
+    /// The lines that are too long for a group.
     pub long: LongLines,
 }
 
@@ -53,7 +53,8 @@ pub(super) struct GroupArrays<'a> {
     pub group_len: &'a Buffer<u32>,
     pub other: &'a Buffer<u32>,
     pub line: &'a Buffer<u8>,
-    /// The index of each entry in A's values. Unused if the values are in the order of groups.
+    /// The index of each entry in A's values. The array is not read if the values are in the order
+    /// of groups.
     pub source: &'a Buffer<u32>,
 }
 

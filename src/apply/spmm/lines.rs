@@ -1,8 +1,8 @@
 //! Lines of A times D, one slot of work-items for each line. A line is a row of A, or a row of
 //! blocks. Kernels: `cl/apply/spmm/lines.cl`.
 //!
-//! All scalar rows of a block row multiply the same rows of D. The slot loads each row of D once
-//! for all of them.
+//! All scalar rows of a block row multiply the same rows of D. The slot loads each of these rows of
+//! D once, for all rows of the block row.
 use super::{
     Dense, DenseNumbers, Execution, Operands, Request,
     block_tiles::BlockTiles,
@@ -71,12 +71,12 @@ pub(super) struct LineSums {
     cuts: Buffer<Piece>,
     parts: Scratch,
     kernels: Kernels,
-    /// Kernels that add the pieces of long lines, for C by rows and by columns; `None` if no line
-    /// is cut.
+    /// Kernels that add the pieces of long lines, for C by rows and by columns, or `None` if no
+    /// line is cut.
     add_parts: Option<[Kernel<AddParts<'static>>; 2]>,
     side: usize,
     cache_bytes: usize,
-    /// If C has at least this many bytes, a CPU writes it past its caches.
+    /// If C has at least `past_bytes` bytes, a CPU writes it past its caches.
     past_bytes: usize,
     n: usize,
     group_size: usize,
@@ -85,15 +85,16 @@ pub(super) struct LineSums {
 /// The kernels of whole lines. In an array, the first is for C by rows and the second for C by
 /// columns.
 enum Kernels {
-    /// For blocks, and for scalars on CPUs. For blocks on a GPU and C by columns, the lines that
-    /// are not long have a kernel of their own if the sums of a work-group fit local memory.
+    /// Kernels for blocks, and for scalars on CPUs. For blocks on a GPU and C by columns, the lines
+    /// that are not long have a kernel of their own if the sums of a work-group fit local memory.
     Plain([Variants<SumLines<'static>>; 2], Option<Box<BlockTiles>>),
-    /// For scalars on GPUs.
+    /// Kernels for scalars on GPUs.
     Staged(Box<Staged>),
 }
 
 /// A kernel for each pass over the columns of D. The kernels in `aligned` are for D and C with
-/// aligned rows, and those in `any` for all other matrices. Most plans use only one of the two.
+/// aligned rows, and those in `any` for all other matrices. Most plans use only the kernels in
+/// `aligned` or only the kernels in `any`.
 pub(super) struct Variants<S> {
     device: Device,
     options: Box<OptionsOf>,
@@ -108,7 +109,7 @@ type OptionsOf = dyn Fn(&Pass) -> Options + Send + Sync;
 type Variant<S> = (Pass, OnceLock<Kernel<S>>);
 
 impl<S: crate::device::Arguments> Variants<S> {
-    /// Prepares kernels for n columns without compiling any.
+    /// Prepares kernels for `n` columns of D without compiling any.
     pub fn new(
         device: &Device,
         element: ElementType,
@@ -146,7 +147,7 @@ impl<S: crate::device::Arguments> Variants<S> {
     }
 
     /// Returns the aligned passes if the leading dimensions of D, and of a C stored by rows, allow
-    /// them. Otherwise returns the passes for any matrices.
+    /// them, and else the passes for any matrices.
     pub fn for_operands(
         &self,
         operands: &Operands<'_>,
@@ -192,7 +193,7 @@ impl LineSums {
         Self::over(work, tiles, in_pieces, shape, long, &request)
     }
 
-    /// Does as [`LineSums::new`] for the pieces of long lines alone.
+    /// Divides only the pieces of long lines among work-groups.
     pub fn of_pieces(work: &Work, long: LongLines, shape: BlockShape, request: &Request) -> Result<Self> {
         Self::over(work, Tiles { line: work.buffer(1)?, lines: 0 }, long, shape, RUN_PIECE, request)
     }

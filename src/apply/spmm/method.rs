@@ -1,6 +1,6 @@
 //! Methods of a product with a dense matrix: how entries of A are divided among work-items.
 use super::{Request, gcoo::Gcoo, tuning};
-use crate::{BlockShape, Error, Result, device::Work, vector::lines::Index};
+use crate::{BlockShape, Result, device::Work, named::named, vector::lines::Index};
 use serde::Serialize;
 
 /// The division of A's entries among work-items in a product with a dense matrix. All methods give
@@ -11,11 +11,12 @@ use serde::Serialize;
 pub enum DenseMethod {
     /// The method that is estimated to be the fastest.
     Auto,
-    /// Each row by itself. In a matrix of blocks, each row of blocks.
+    /// Each row is computed by itself. In a matrix of blocks, each row of blocks is computed by
+    /// itself.
     Rows,
-    /// Groups of neighbouring rows. Entries of a group in one column share a row of the dense
-    /// matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows of blocks.
-    /// A group then has fewer rows, and about the same number of scalar rows.
+    /// Neighbouring rows are computed in groups. Entries of a group in one column share a row of
+    /// the dense matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows
+    /// of blocks. A group of rows of blocks has about as many scalar rows as a group of scalars.
     Gcoo,
 }
 
@@ -33,22 +34,7 @@ impl DenseMethod {
     }
 }
 
-impl std::fmt::Display for DenseMethod {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for DenseMethod {
-    type Err = Error;
-    fn from_str(name: &str) -> Result<Self> {
-        let mut all = [Self::Auto].iter().chain(Self::ALL).copied();
-        all.find(|method| method.name() == name).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|method| method.name()).collect();
-            Error::Argument(format!("no method is named \"{name}\"; there are: auto, {}", names.join(", ")))
-        })
-    }
-}
+named!(DenseMethod, "method", &[DenseMethod::Auto], DenseMethod::ALL);
 
 /// A method, and the reason for it in a sentence.
 #[derive(Debug, Clone)]

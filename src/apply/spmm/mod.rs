@@ -1,8 +1,8 @@
 //! A·D and D·A for sparse A and dense D.
 //!
-//! Both are one operation: D·A is (Aᵀ·Dᵀ)ᵀ, and the transpose of a dense matrix is the same array
-//! in the other layout. Kernels read D by rows, so a D stored by columns is copied first. Kernels
-//! write C in either layout.
+//! A·D and D·A are one operation: D·A is (Aᵀ·Dᵀ)ᵀ, and the transpose of a dense matrix is the same
+//! array in the other layout. Kernels read D by rows, so a D stored by columns is copied first.
+//! Kernels write C in either layout.
 //!
 //! | file | makes |
 //! |---|---|
@@ -94,7 +94,7 @@ struct Request {
 }
 
 impl Request {
-    /// A request for n columns in plus-times arithmetic, with D and C by rows.
+    /// A request for `n` columns in plus-times arithmetic, with D and C by rows.
     fn new(device: &Device, element: ElementType, n: usize) -> Self {
         Self {
             element,
@@ -136,8 +136,8 @@ pub(crate) struct Spmm {
 }
 
 impl Spmm {
-    /// Prepares the product for n columns of D in plus-times arithmetic. The lines are the rows of
-    /// the pattern's arrays if `of_rows` is set, otherwise their columns.
+    /// Prepares the product for `n` columns of D in plus-times arithmetic. The lines are the rows
+    /// of the pattern's arrays if `of_rows` is set, otherwise their columns.
     pub fn of_pattern(pattern: &DevicePattern, element: ElementType, of_rows: bool, n: usize) -> Result<Self> {
         let device = pattern.device();
         device.require(element)?;
@@ -186,7 +186,8 @@ impl Spmm {
         Ok(Self { index, sums, d, choice })
     }
 
-    /// The index in A's values of each entry, in the order of the sums; `None` if the order is A's.
+    /// The index in A's values of each entry, in the order of the sums, or `None` if the order is
+    /// A's.
     fn source(&self) -> Option<&Buffer<u32>> {
         match (&self.sums, &self.index) {
             (Sums::Groups(groups), _) => Some(&groups.0.source),

@@ -12,7 +12,7 @@ pub(super) struct Entries<'a> {
     pub line_ptr: &'a Buffer<u32>,
     /// The row of D that each entry multiplies, counted in blocks.
     pub other: &'a Buffer<u32>,
-    /// The index of each entry in A's values. `None` if the values are in the order of these
+    /// The index of each entry in A's values, or `None` if the values are in the order of the
     /// entries.
     pub source: Option<&'a Buffer<u32>>,
 }

@@ -21,8 +21,8 @@ impl<M: HostMatrix> DenseOptions<M> {
         Self { wanted: Wanted { a, side: Side::Left, transposed: false, request }, of }
     }
 
-    /// Multiplies from the right: C = D·A. The number that was given to the plan as D's columns is
-    /// then the number of D's rows.
+    /// Multiplies from the right: C = D·A. In D·A, the number that was given to the plan as D's
+    /// columns is the number of D's rows.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -64,8 +64,8 @@ impl<M: HostMatrix> DenseOptions<M> {
     }
 
     /// Makes the reason for the method say how often groups would use a row of D, even if groups
-    /// are not considered. Groups are then made only to count this. It takes as long as making an
-    /// index of A.
+    /// are not considered. Groups may then be made only to be counted, which takes as long as
+    /// making an index of A.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -101,7 +101,8 @@ impl<M: HostMatrix> DenseOptions<M> {
         check_patterns(self.wanted.a.device(), self.of, [&self.wanted.a])
     }
 
-    /// Prepares the product for every matrix that has the pattern. The values are read in place.
+    /// Prepares the product for every matrix that has the pattern. The values of A are read in
+    /// place.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the pattern belongs to another kind of matrix

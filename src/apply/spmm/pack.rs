@@ -30,7 +30,8 @@ impl BlockPack {
         Self::tuned(device, element, through, area, 0)
     }
 
-    /// A kernel that also transposes the blocks. They become column-major blocks of shape `to`.
+    /// A kernel that also transposes the blocks. The blocks become column-major blocks of shape
+    /// `to`.
     pub fn transposing(device: &Device, element: ElementType, through: bool, to: BlockShape) -> Result<Self> {
         Self::tuned(device, element, through, to.area(), to.rows())
     }
@@ -45,13 +46,8 @@ impl BlockPack {
         Ok(Self { kernel: Kernel::new(device, &options)?, group_size })
     }
 
-    pub fn run(
-        &self,
-        work: &Work,
-        source: Option<&Buffer<u32>>,
-        Stored { values, stride }: Stored<'_>,
-        packed: &mut Buffer,
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, source: Option<&Buffer<u32>>, a: Stored<'_>, packed: &mut Buffer) -> Result<()> {
+        let Stored { values, stride } = a;
         let elements = packed.len();
         let args = PackBlocks { source, values, packed, elements: elements as u64, stride };
         self.kernel.launch(work, Grid::items(elements, self.group_size), args)
@@ -77,8 +73,8 @@ impl PackedLines {
             pack.run(&work, source, a.into(), &mut values)?;
             Ok(pack)
         };
-        // If lines are columns of the arrays and do not form groups, the values keep their order.
-        // They are then copied while the host waits for the number of long lines.
+        // If lines are columns of the arrays and do not form groups, the values keep their order,
+        // and are copied while the host waits for the number of long lines.
         let in_order = if wanted.of_rows() { None } else { Some(copied(None)?) };
         let prepared = Prepared::new(&work, wanted)?;
         let pack = match (in_order, prepared.spmm.source()) {

@@ -9,8 +9,8 @@ use crate::{
     vector::line_sums::Stored,
 };
 
-/// A product of a sparse matrix or its transpose with dense matrices. It is prepared for the sparse
-/// matrix's pattern and the dense matrices' number of columns.
+/// A product of a sparse matrix or its transpose with dense matrices. The product is prepared for
+/// the sparse matrix's pattern and the dense matrices' number of columns.
 ///
 /// Column j of A·D has the bits that [`Apply`](crate::plan::Apply) gives for column j of D, on
 /// every device, and so the bits of
@@ -46,7 +46,7 @@ pub struct ApplyDense<M: HostMatrix> {
 }
 
 impl<M: Matrix> ApplyDense<M> {
-    /// Prepares C = A·D for matrices D of n columns by rows.
+    /// Prepares C = A·D for matrices D with `n` columns, stored by rows.
     ///
     /// # Errors
     /// See [`DenseOptions::plan`].
@@ -54,15 +54,15 @@ impl<M: Matrix> ApplyDense<M> {
         Self::with(a, n).plan()
     }
 
-    /// Starts the options of a product with matrices of n columns.
+    /// Starts the options of a product with dense matrices of `n` columns.
     pub fn with(a: &DevicePattern, n: usize) -> DenseOptions<M> {
         DenseOptions::new(a.clone(), MatrixType::OF, n)
     }
 }
 
 impl<M: HostMatrix> ApplyDense<M> {
-    /// Does as [`ApplyDense::with`] for the type and pattern of `a`, whose element type may be
-    /// known at run time only.
+    /// Does what [`ApplyDense::with`] does, for the type and pattern of `a`, whose element type may
+    /// be known at run time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

@@ -21,7 +21,8 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// Whether the lines of the product are rows of the arrays. If A is on the left, its lines are
-    /// the rows of op(A). These are rows of the arrays if both or neither are transposed.
+    /// the rows of op(A). The rows of op(A) are rows of the arrays if both or neither are
+    /// transposed.
     pub fn of_rows(&self) -> bool {
         (self.transposed == self.a.row_major) == (self.side == Side::Left)
     }

@@ -107,7 +107,8 @@ impl<T> Source<'_, T> {
 /// # }
 /// ```
 ///
-/// If A's element type is known only at run time, D and C are matrices of this kind, too:
+/// If A's element type is known only at run time, the element type of D and C is known at run time,
+/// too:
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -301,7 +302,7 @@ impl<M: Matrix> DenseProduct<'_, M> {
         Ok((c, report))
     }
 
-    /// Does as [`DenseProduct::run_to_host`] and writes C into an array of any layout.
+    /// Computes C on the host, and writes it into an array of any layout.
     ///
     /// # Errors
     /// See [`DenseProduct::run_to_host`].
@@ -324,7 +325,7 @@ impl DenseProduct<'_, AnyMatrix> {
         Ok((c, report))
     }
 
-    /// Does as [`DenseProduct::run_to_host`] and writes C into a matrix of any layout.
+    /// Computes C on the host, and writes it into a matrix of any layout.
     ///
     /// # Errors
     /// See [`DenseProduct::run_to_host`]; [`Error::Argument`] if C has another element type.

@@ -32,7 +32,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Describes a plan for n columns, with D and C in these layouts.
+    /// Describes a plan for `n` columns, with D and C in these layouts.
     pub fn wanted(&self, n: usize, layouts: [Layout; 2]) -> Wanted {
         let &Asked { element, side, transposed, semiring, method, explained, .. } = self.asked;
         let request = Request::new(self.pattern.device(), element, n);

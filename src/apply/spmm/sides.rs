@@ -78,7 +78,8 @@ impl Sides {
         self.semiring
     }
 
-    /// Refuses a matrix that is not `rows` x `cols`. `name` is its name in the message.
+    /// Refuses a matrix that is not `rows` x `cols`. `name` is the name of the matrix in the
+    /// message.
     pub fn check_sides(&self, name: &str, shape: DenseShape, (rows, cols): (usize, usize)) -> Result<()> {
         let DenseShape { rows: of_rows, cols: of_cols, .. } = shape;
         if (of_rows, of_cols) == (rows, cols) {

@@ -1,9 +1,10 @@
 //! Lines of scalars times D on a GPU. A slot of work-items takes a line and stages its entries in
 //! local memory. Kernel: `cl/apply/spmm/staged.cl`.
 //!
-//! A piece of a long line has a slot of its own. Each item of this slot has one column and loads
-//! many rows of D ahead, because the time of the slot grows with the rounds of its longest piece.
-//! Pieces and the tiles of other lines are one launch, so that the last pieces do not run alone.
+//! A piece of a long line has a slot of its own. Each item of a piece's slot has one column and
+//! loads many rows of D ahead, because the time of the slot grows with the rounds of its longest
+//! piece. Pieces and the tiles of other lines are one launch, so that the last pieces do not run
+//! alone.
 use super::{
     DenseNumbers, Execution, Request,
     lines::Variants,

@@ -31,14 +31,14 @@ use groups::{Grouped, Groups};
 use std::marker::PhantomData;
 
 /// A sparse matrix on a device in grouped coordinates (S. Shi, Q. Wang, X. Chu, 2020, section
-/// III-A). A group is some neighbouring rows. Its entries are sorted by column, so that entries in
-/// one column follow one another. Groups may also be neighbouring columns, with their entries
-/// sorted by row. In a matrix of blocks, an entry is a block, and a row is a row of blocks.
+/// III-A). A group is some neighbouring rows. The entries of a group are sorted by column, so that
+/// entries in one column follow one another. Groups may also be neighbouring columns, with their
+/// entries sorted by row. In a matrix of blocks, an entry is a block, and a row is a row of blocks.
 ///
-/// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply it with dense
-/// matrices. For a compressed matrix, [`ApplyDense`](crate::plan::ApplyDense) makes groups itself
-/// if that saves time. [`Csc::from_triplets`](crate::Csc::from_triplets) compresses triplets first;
-/// [`DeviceGcoo::download`] returns coordinates.
+/// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply grouped
+/// matrices with dense matrices. For a compressed matrix, [`ApplyDense`](crate::plan::ApplyDense)
+/// makes groups itself if that saves time. [`Csc::from_triplets`](crate::Csc::from_triplets)
+/// compresses triplets first; [`DeviceGcoo::download`] returns coordinates.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -144,8 +144,8 @@ impl<T: 'static> DeviceGcoo<T> {
     }
 
     /// Bytes of device memory held. Groups made from a compressed matrix also store, in 4 bytes,
-    /// the index of each entry in that matrix, and they keep the matrix's pattern. The matrix may
-    /// share this pattern.
+    /// the index of each entry in that matrix, and they keep the matrix's pattern. The compressed
+    /// matrix and the groups may share the pattern's memory.
     pub fn device_bytes(&self) -> u64 {
         self.grouped.bytes()
     }
@@ -156,7 +156,7 @@ impl<T: 'static> DeviceGcoo<T> {
 }
 
 impl<T: Element> DeviceGcoo<T> {
-    /// Groups the nonzero elements of a dense matrix. Reads their number back.
+    /// Groups the nonzero elements of a dense matrix. Reads the number of nonzero elements back.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) unless a group has 1 to 32 lines,
@@ -170,8 +170,8 @@ impl<T: Element> DeviceGcoo<T> {
     /// Converts to compressed rows.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks. Use
-    /// [`DeviceGcoo::to_matrix`] to make it a [`Bsr`](crate::Bsr).
+    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks, which
+    /// [`DeviceGcoo::to_matrix`] converts to a [`Bsr`](crate::Bsr).
     pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
         self.to_matrix()
     }

@@ -20,8 +20,8 @@ fn number(random: &mut Random) -> f64 {
     (2.0 * random.unit() - 1.0) * f64::powi(2.0, random.below(9) as i32 - 4)
 }
 
-/// A matrix with rows of 0 to 6 entries, some equal. Each pair in `long` is a row and its number of
-/// blocks.
+/// A matrix with rows of 0 to 6 entries. Some rows are equal. Each pair in `long` is a row and its
+/// number of blocks.
 pub(super) fn matrix<T: Element>(
     rows: usize,
     cols: usize,
@@ -83,7 +83,7 @@ fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
     options = options.layouts(case.layouts[0], case.layouts[1]);
     options = if case.transposed { options.transposed() } else { options };
     options = if case.side == Side::Right { options.from_right() } else { options };
-    // Only one of the two is made, because each compiles kernels.
+    // Either a plan or a packed product is made, not both, because each compiles kernels.
     let (plan, packed) = match case.packed {
         true => (None, Some(options.pack(&a)?)),
         false => (Some(options.plan()?), None),
@@ -155,7 +155,8 @@ fn small_products_have_the_bits_of_the_reference() -> Result<()> {
 fn columns_of_any_number_and_layout() -> Result<()> {
     let device = test_device();
     let a = Csr::from_transpose(scalars::<f64>(60, 43, &[])?);
-    // Vectors of 32, 16, 8, 4, 2 and 1; and slots of 1 to 32 lanes, with vectors and without.
+    // The first numbers of columns need vectors of 32, 16, 8, 4, 2 and 1 columns. The other numbers
+    // need slots of 1 to 32 lanes, with vectors and without.
     let counts: [&[usize]; 2] = [&[63, 33, 300, 2], &[1, 5, 32, 33, 128, 130]];
     for (numbers, counts) in numbers(&device).into_iter().zip(counts) {
         for (number, &n) in counts.iter().enumerate() {
@@ -212,7 +213,8 @@ fn multiply_takes_a_dense_factor() -> Result<()> {
     Ok(())
 }
 
-/// The choice depends on how often the entries of a group use the rows of D that it loads.
+/// The choice of the method depends on how often the entries of a group use the rows of D that the
+/// group loads.
 #[test]
 fn groups_are_chosen_by_their_reuse() -> Result<()> {
     let device = test_device();

@@ -1,5 +1,5 @@
-//! The division of the columns of D among work-items. The functions are pure. They depend on the
-//! number of columns, the element type and the device.
+//! The division of the columns of D among work-items. The functions of this file are pure. The
+//! functions depend on the number of columns, the element type and the device.
 use super::{
     ByRows, DenseNumbers,
     numbers::{HELD_LINES, SUM_BYTES},
@@ -31,7 +31,7 @@ pub(super) struct Slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StagedEntries {
     pub entries: usize,
-    /// Whether the values are staged, too. Otherwise each value is read in place.
+    /// Whether the values are staged, too. Values that are not staged are read in place.
     pub values: bool,
 }
 
@@ -45,12 +45,12 @@ pub(super) struct Pass {
     pub slot: Slot,
 }
 
-/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least this much, so
-/// one number serves all devices.
+/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least 32 KiB of
+/// local memory, so one number serves all devices.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
-/// Returns the number of elements that a CPU transposes and then writes at once. They fill a cache
-/// line of 64 bytes, if a vector can have that many elements.
+/// Returns the number of elements that a CPU transposes and then writes at once. The elements fill
+/// a cache line of 64 bytes if a vector can hold a cache line.
 pub(super) fn turned(element: ElementType) -> usize {
     (64 / element.bytes()).clamp(8, 16)
 }
@@ -66,7 +66,7 @@ impl Slot {
     }
 
     /// Returns 1 if tasks on the same share of the columns should be computed one after another.
-    /// This is the case if the cache holds one share of D's columns but not all of D.
+    /// Tasks are ordered in this way if the cache holds one share of D's columns but not all of D.
     pub fn shares_last(&self, cache_bytes: usize, d: &ByRows<'_>) -> u32 {
         let kept = |columns: usize| d.rows * columns * d.values.word().bytes() <= cache_bytes;
         u32::from(kept(self.width()) && !kept(d.cols))
@@ -82,7 +82,7 @@ impl Slot {
     }
 
     /// Returns the number of entries of a line that a slot stages at once. Each item loads only a
-    /// few of them.
+    /// few of the staged entries.
     pub fn staged_in_turn(&self, numbers: &DenseNumbers) -> usize {
         numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
     }
@@ -106,7 +106,8 @@ impl Slot {
     }
 
     /// Returns the entries that a slot stages if a value has `area` elements: all that fit the
-    /// local memory of a work-group. For scalars their number is a multiple of [`Slot::ahead`].
+    /// local memory of a work-group. For scalars the number of staged entries is a multiple of
+    /// [`Slot::ahead`].
     pub fn staged(&self, element: ElementType, numbers: &DenseNumbers, local_bytes: u64, area: usize) -> StagedEntries {
         let step = if area == 1 { self.ahead } else { 1 };
         // An entry needs an index, a line, and a value or its index. Each slot needs memory for one
@@ -146,10 +147,10 @@ impl Pass {
     }
 }
 
-/// Makes the passes over n columns. If `aligned`, rows of D and C begin at multiples of a vector.
-/// The result is then `None` if n is no multiple of a vector, or if alignment saves nothing. `held`
-/// is the number of lines of a block that an item adds at once. If it is above 1, an item has only
-/// one vector, because the sums need the registers of the others.
+/// Makes the passes over `n` columns. If `aligned`, rows of D and C begin at multiples of a vector.
+/// The result is then `None` if `n` is no multiple of a vector, or if alignment saves nothing.
+/// `held` is the number of lines of a block that an item adds at once. If `held` is above 1, an
+/// item has only one vector, because the sums need the registers of the other vectors.
 pub(super) fn passes(
     element: ElementType,
     numbers: DenseNumbers,
@@ -166,8 +167,8 @@ pub(super) fn passes(
     }
 }
 
-/// Makes the passes of a CPU. One item takes all columns: most in the longest vectors, and the rest
-/// in shorter ones.
+/// Makes the passes of a CPU. One item takes all columns. Most columns are in the longest vectors,
+/// and the last few columns are in shorter vectors.
 fn serial(numbers: DenseNumbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
     let (mut passes, mut column) = (Vec::new(), 0);
     let mut slot = |vec, vectors| {
@@ -210,8 +211,8 @@ fn prev_power_of_two(n: usize) -> usize {
 }
 
 /// Returns the numbers for lines that are not cut. An item loads at most as many entries ahead as
-/// an average line has. If an average line has many entries, fewer items share its columns. This
-/// was not measured for lines of 128 entries and more.
+/// an average line has. If an average line has many entries, fewer items share its columns. Lines
+/// of 128 entries and more were not measured.
 pub(super) fn of_lines(numbers: DenseNumbers, [lines, entries]: [usize; 2]) -> DenseNumbers {
     let lines = lines.max(1);
     let average = (entries + lines / 2) / lines;
@@ -232,7 +233,7 @@ pub(super) fn longest(numbers: &DenseNumbers, pattern: &PatternArrays) -> usize 
 }
 
 /// Returns the number of lines in a GCOO group. A line is a row of scalars, or a row of blocks with
-/// `side` scalar lines. In both cases a group has about the same number of sums.
+/// `side` scalar lines. A group has about the same number of sums for scalars and for blocks.
 pub(super) fn group_lines(numbers: &DenseNumbers, side: usize) -> usize {
     numbers.dense_group_lines.div_ceil(side)
 }

@@ -1,8 +1,8 @@
 //! COO and HYB as published: terms are added atomically, in the order in which work-items arrive.
 //! Kernels: `cl/apply/spmv/atomics.cl`.
 //!
-//! These formats exist for comparison. Their bits differ from run to run, so [`Format::Auto`] never
-//! chooses them.
+//! Formats with atomic additions exist for comparison. Their bits differ from run to run, so
+//! [`Format::Auto`] never chooses them.
 //!
 //! [`Format::Auto`]: super::Format::Auto
 use super::{
@@ -19,24 +19,10 @@ use crate::{
 };
 
 kernel! {
-    struct ListTails = "list_tails" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
-        tail_ptr: In<u32>,
-        tail_row: In<u32>,
-        row: Out<u32>,
-        lines: u32,
-        entries: u32,
-    }
-}
-
-kernel! {
-    struct StartSums = "start_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
-        sums: Out<Sum>,
-        rows: u32,
-    }
-}
-
-kernel! {
-    struct AddParts = "add_parts" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl":
+    struct ListTails = "list_tails" { tail_ptr: In<u32>, tail_row: In<u32>, row: Out<u32>, lines: u32, entries: u32 }
+    struct StartSums = "start_sums" { sums: Out<Sum>, rows: u32 }
+    struct AddParts = "add_parts" {
         row: In<u32>,
         terms: InTerms<u32>,
         sums: InOut<Sum>,
@@ -44,24 +30,8 @@ kernel! {
         width: u32,
         entries: u32,
     }
-}
-
-kernel! {
-    struct AddEntries = "add_entries" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
-        row: In<u32>,
-        terms: InTerms<u32>,
-        sums: InOut<Sum>,
-        entries: u32,
-    }
-}
-
-kernel! {
-    struct FinishSums = "finish_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
-        row_ptr: In<u32>,
-        sums: In<Sum>,
-        y: InOutScaled,
-        rows: u32,
-    }
+    struct AddEntries = "add_entries" { row: In<u32>, terms: InTerms<u32>, sums: InOut<Sum>, entries: u32 }
+    struct FinishSums = "finish_sums" { row_ptr: In<u32>, sums: In<Sum>, y: InOutScaled, rows: u32 }
 }
 
 /// Entries that a work-item of a CPU adds one after another. Starting a group takes about as long

@@ -3,13 +3,12 @@
 //!
 //! The time of a format is estimated in bytes. The estimate is the sum of the bytes that an
 //! execution moves, multiplied by a weight of the format, and a share of the conversion's bytes and
-//! steps. The time of an item that adds a long row, and the time of a launch, also count as bytes
-//! that the device could have moved.
+//! steps. The time of an item that adds a long row, and the time of a launch, also count as the
+//! bytes that the device could have moved in that time.
 //!
 //! The rows' lengths are known only after a launch and a read, which take as long as several
-//! executions of a small matrix. So the lengths are not counted if one format, for all lengths that
-//! are possible with the numbers of rows and entries, takes no longer than every other format
-//! together with the counting.
+//! executions of a small matrix. So the lengths are not counted if one format surely takes no
+//! longer than every other format and the counting together, whatever the lengths of the rows are.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{
     DeviceKind,
@@ -40,7 +39,7 @@ pub(super) struct Situation {
     /// Number of blocks in a tile, which a group of `csr-adaptive` loads together.
     pub tile: u64,
     /// The least number of entries of a packed row of blocks that an item of `csr-adaptive` adds by
-    /// itself; `None` if a work-group loads its rows together.
+    /// itself, or `None` if a work-group loads its rows together.
     pub of_item: Option<u64>,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
@@ -70,7 +69,7 @@ const ROWS_AT_ONCE: u64 = 2048;
 const GROUPS_AT_ONCE: u64 = 16;
 
 impl Situation {
-    /// The cost of one execution in a format, in weighed bytes; `None` if the format is not
+    /// The cost of one execution in a format, in weighed bytes, or `None` if the format is not
     /// possible.
     fn cost(&self, format: Format) -> Option<u64> {
         let Profile { rows, entries, longest, sliced_places, near, .. } = self.profile;
@@ -108,7 +107,8 @@ impl Situation {
             Format::Coo => (None, weights.coo, false),
             Format::SegmentedScan => (None, weights.segmented_scan?, false),
             Format::Scoo => (None, weights.scoo[0], true),
-            // The times of these formats are not estimated, so `auto` never chooses them.
+            // The times of the last formats of this list are not estimated, so `auto` never chooses
+            // them.
             Format::Auto | Format::Csc | Format::Hyb | Format::CsrScalar => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
@@ -137,12 +137,12 @@ impl Situation {
             Format::CsrAdaptive if of_blocks => of.adaptive_steps,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
-            // These include the steps that find and place diagonals.
+            // The steps of diagonals include the steps that find and place the diagonals.
             Format::SlicedEll if self.in_vectors() => 16,
             _ => 4,
         };
-        // In padded formats, whose values are packed, a column may take 16 bits. On a diagonal,
-        // eight places share one column.
+        // In padded formats, whose values are packed, a column may take 16 bits. The eight places
+        // of a slice on a diagonal share one column.
         let column = if padded.is_some() && near { 2 } else { 4 };
         let values = match self.request.packed || self.in_order {
             true => (places + idle) * (column + value) - on_diagonals * column + on_diagonals / 2,
@@ -173,8 +173,8 @@ impl Situation {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * padded_term,
-            // Most rows have more entries than an item adds. A group then adds all its rows one by
-            // one, and takes 3/2 times as long because of the other groups on its compute unit.
+            // If most rows have more entries than an item adds, a group adds all its rows one by
+            // one. The other groups on the compute unit make that take 3/2 times as long.
             Format::Csr if entries > of_item.saturating_mul(rows) => {
                 csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term * 3 / 2
             }
@@ -189,7 +189,7 @@ impl Situation {
             _ => piece * depth * weights.term,
         };
         let launches = match format {
-            // A group counts its finished pieces. This takes about as long as a launch.
+            // A group counts the finished pieces of its row, which takes about as long as a launch.
             Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive if of_blocks => of.adaptive_launches,
             Format::CsrAdaptive => weights.adaptive_launches,
@@ -206,8 +206,8 @@ impl Situation {
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
     }
 
-    /// The weight of compressed rows of scalars with one work-item each. It grows with the bytes of
-    /// the rows that a compute unit reads at the same time, if they exceed its cache.
+    /// The weight of compressed rows of scalars with one work-item each. The weight grows with the
+    /// bytes of the rows that a compute unit reads at the same time, if they exceed its cache.
     fn weight_of_rows(&self, weights: &FormatWeights) -> u64 {
         let Profile { rows, entries, .. } = self.profile;
         let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
@@ -224,8 +224,8 @@ impl Situation {
         groups * (of.tile + mean.min(RUN_PIECE as u64) * depth * of.term_of_tile) / GROUPS_AT_ONCE
     }
 
-    /// Entries of the longest row that an item of `csr-adaptive` adds by itself; `None` if groups
-    /// load rows together.
+    /// Entries of the longest row that an item of `csr-adaptive` adds by itself, or `None` if
+    /// groups load rows together.
     fn longest_by_items(&self) -> Option<u64> {
         let Self { of_item, request: Request { packed, .. }, profile: Profile { rows, entries, .. }, .. } = *self;
         let (least, lines) = (of_item.filter(|_| packed)? as usize, [rows as usize, entries as usize]);
@@ -266,8 +266,8 @@ impl Situation {
     }
 }
 
-/// Chooses the format with the least cost. If several have it, the first in [`Format::ALL`] is
-/// chosen.
+/// Chooses the format with the least cost. If several formats have the least cost, the first of
+/// them in [`Format::ALL`] is chosen.
 pub(super) fn choose(situation: &Situation) -> FormatChoice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
@@ -326,9 +326,9 @@ pub(super) fn foregone(situation: &Situation) -> Option<FormatChoice> {
     }))
 }
 
-/// Chooses the format that needs no index of the rows. It is for a matrix stored by columns on a
-/// device without memory for the index. Returns `None` if the device or the matrix does not support
-/// the format.
+/// Chooses the format that needs no index of the rows. The format `csc` is for a matrix stored by
+/// columns on a device without memory for the index. Returns `None` if the device or the matrix
+/// does not support the format.
 pub(super) fn without_rows(situation: &Situation) -> Option<FormatChoice> {
     let format = Format::Csc;
     situation

@@ -14,22 +14,9 @@ use crate::{
 };
 
 kernel! {
-    struct SumTiles = "sum_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
-        row: In<u32>,
-        terms: InTerms<u32>,
-        y: InOutScaled,
-        parts: Out<Sum>,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct JoinTiles = "join_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
-        row: In<u32>,
-        parts: In<Sum>,
-        y: InOutScaled,
-        tiles: u32,
-    }
+    in "apply/spmv/values.cl", "apply/spmv/coo.cl":
+    struct SumTiles = "sum_tiles" { row: In<u32>, terms: InTerms<u32>, y: InOutScaled, parts: Out<Sum>, nnz: u32 }
+    struct JoinTiles = "join_tiles" { row: In<u32>, parts: In<Sum>, y: InOutScaled, tiles: u32 }
 }
 
 pub(super) struct Coo {

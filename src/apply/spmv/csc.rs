@@ -103,8 +103,8 @@ mod tests {
         element::Order,
     };
 
-    /// Rows of 0 to 6 entries, a row of one full piece, a row with one entry more, and a row of
-    /// several pieces.
+    /// Tests rows of 0 to 6 entries, a row of one full piece, a row with one entry more, and a row
+    /// of several pieces.
     #[test]
     fn small_shares_of_rows_have_the_same_bits() -> Result<()> {
         let length = |row: usize| match row {

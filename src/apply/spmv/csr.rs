@@ -13,16 +13,9 @@ use crate::{
 };
 
 kernel! {
-    struct SumRows = "sum_rows" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
-        row_ptr: In<u32>,
-        terms: InTerms<u32>,
-        y: InOutScaled,
-        rows: u32,
-    }
-}
-
-kernel! {
-    struct SumStretches = "sum_stretches" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
+    in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl":
+    struct SumRows = "sum_rows" { row_ptr: In<u32>, terms: InTerms<u32>, y: InOutScaled, rows: u32 }
+    struct SumStretches = "sum_stretches" {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
         terms: InTerms<u32>,
@@ -30,8 +23,8 @@ kernel! {
     }
 }
 
-/// The size of a stretch, counted in entries and rows, for a matrix with `places` entries and rows,
-/// whose blocks have `area` elements. `None` if each item takes one row.
+/// The size of a stretch, counted in entries and rows, or `None` if each item takes one row. The
+/// matrix has `places` entries and rows, and its blocks have `area` elements.
 fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
     let RowNumbers { row_stretch: most, .. } = info.numbers();
     let share = places.div_ceil(LEAST_SHARES * info.compute_units as usize);
@@ -138,7 +131,7 @@ mod tests {
         primitives::segmented_reduce::RUN_PIECE,
     };
 
-    /// Rows of 0 to 6 entries, and one row of several pieces.
+    /// Tests rows of 0 to 6 entries, and one row of several pieces.
     #[test]
     fn small_rows_have_the_same_bits_in_every_share() -> Result<()> {
         let length = |row: usize| if row == 40 { 2 * RUN_PIECE + 1 } else { row * 5 % 7 };

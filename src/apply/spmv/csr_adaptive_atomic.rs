@@ -34,9 +34,9 @@ struct Limits {
     share: usize,
 }
 
-/// The paper leaves `NNZ_PER_WG` open. In its listing each item loads one entry of a block. Here a
-/// group has 256 items, as in other kernels. In a share of a long row each item adds eight entries,
-/// so that adding takes longer than the exchange of the sum.
+/// The paper leaves `NNZ_PER_WG` open. In the paper's listing each item loads one entry of a block.
+/// In blockmul a work-group has 256 items, as in other kernels. In a share of a long row each item
+/// adds eight entries, so that adding takes longer than the exchange of the sum.
 const PUBLISHED: Limits = Limits { block: 256, share: 8 * 256 };
 
 /// The tasks of work-groups.
@@ -90,7 +90,7 @@ pub(super) struct CsrAdaptiveAtomic {
 }
 
 impl CsrAdaptiveAtomic {
-    /// Divides the rows on the host, as in the paper's program. Reads back their lengths.
+    /// Divides the rows on the host, as in the paper's program. Reads back the lengths of the rows.
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let group_size = rows.device().info().serial_or(rows.device().info().limited(PUBLISHED.block));
         Self::divided(work, rows, PUBLISHED, group_size)

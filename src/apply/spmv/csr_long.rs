@@ -36,17 +36,17 @@ kernel! {
 
 /// Number of work-groups for pieces on each compute unit, which run at the same time. If there are
 /// no pieces, each group reads their number and ends. For `cnr-2000` an H100 took 32 us with 16
-/// groups and 43 us with 8.
+/// groups on each compute unit, and 43 us with 8.
 const GROUPS: usize = 16;
 
-/// A row is long if it has more than this many times the average number of entries. The other rows
-/// of a group of items wait for its longest row. With 2 and 8 no time changed by more than the
-/// noise.
+/// A row is long if it has more than `LONGER` times the average number of entries. In a group of
+/// items, all rows wait for the longest row. If `LONGER` is 2 or 8, no time differs from the time
+/// with 4 by more than the noise.
 const LONGER: u64 = 4;
 
-/// Fewest entries of a long row. An item adds about this number of entries while a group begins,
-/// loads a piece and publishes its sum. For `cnr-2000` an H100 took 43 us with 64, and 56 us with
-/// 24 and with 32.
+/// Fewest entries of a long row. An item adds about `SHORTEST` entries while a group begins, loads
+/// a piece and publishes its sum. For `cnr-2000` an H100 took 43 us with 64, and 56 us with 24 and
+/// with 32.
 const SHORTEST: u64 = 64;
 
 /// Number of entries that an item adds while a group adds a piece of some hundred entries, beside
@@ -56,8 +56,9 @@ const SHORTEST: u64 = 64;
 const MEANWHILE: u64 = 48;
 
 /// Most entries that an item adds, if there are so few rows that groups add all of them before an
-/// item adds an average row. For 1000 rows of 128 entries an H100 took 24 us with 128 and 11 us
-/// with 64, but with 64 the pieces cost a plan three more launches.
+/// item adds an average row. For 1000 rows of 128 entries an H100 took 24 us with a limit of 128
+/// and 11 us with a limit of 64, but with a limit of 64 a plan takes three additional launches to
+/// cut the pieces.
 const LONGEST: u64 = 128;
 
 /// Number of rows that each group takes if all rows are in pieces.
@@ -80,7 +81,7 @@ pub(super) struct RowsAndPieces {
     long: Uncounted,
     groups: usize,
     /// For each row that is cut, the number of its finished pieces. The sums of all pieces come
-    /// after these numbers, as words.
+    /// after the numbers of finished pieces, as words.
     arrived: Scratch<u32>,
 }
 
@@ -135,10 +136,11 @@ mod tests {
     #[test]
     fn rows_are_in_pieces_if_they_are_few_and_long_or_longer_than_others() {
         let of = |rows: u64, mean: u64| longest_of_item([rows, rows * mean], 132);
-        // Two rows for each group; one row for some of the groups; one row for some of the groups,
-        // with an entry for each item; five rows for each group.
+        // The four cases have two rows for each group, one row for some of the groups, one row for
+        // some of the groups with an entry for each item, and five rows for each group.
         assert_eq!([of(2500, 400), of(25, 400), of(1000, 128), of(10_000, 250)], [128; 4]);
-        // Too many rows for the groups; rows that are too short; no row; no entries.
+        // The next cases have too many rows for the groups, rows that are too short, no row, or no
+        // entries.
         assert_eq!([of(20_000, 200), of(40_000, 150), of(2500, 90)], [800, 600, 360]);
         assert_eq!([of(2500, 8), of(0, 0), of(2500, 0), of(30_000, 600)], [64, 64, 64, RUN_PIECE as u64]);
     }

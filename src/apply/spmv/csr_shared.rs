@@ -1,10 +1,10 @@
 //! Compressed rows, divided as in `csr-adaptive`: a work-group takes a stretch of short rows, or a
-//! piece of a long row. But 32 work-items share a row of more than 64 entries. Kernel:
+//! piece of a long row. In this format 32 work-items share a row of more than 64 entries. Kernel:
 //! `cl/apply/spmv/csr_shared.cl`.
 //!
 //! If the terms of a piece were added in ascending order, one item would add up to 1024 terms one
-//! after another, and its group would wait. Here no item adds more than 64 terms. The order of
-//! addition is [`Order::Shared`], which does not depend on the device.
+//! after another, and its group would wait. In this format no item adds more than 64 terms. The
+//! order of addition is [`Order::Shared`], which does not depend on the device.
 //!
 //! [`Order::Shared`]: crate::element::Order::Shared
 use super::{PackedOrder, Rows, Sums, terms::InTerms};
@@ -37,7 +37,7 @@ pub(super) struct CsrShared {
     lines: Lines,
     kernel: Kernel<SumShared<'static>>,
     /// For each row that is cut, the number of its finished pieces. The sums of all pieces come
-    /// after these numbers, as words.
+    /// after the numbers of finished pieces, as words.
     arrived: Scratch<u32>,
     group_size: usize,
 }
@@ -114,8 +114,8 @@ mod tests {
         Ok(())
     }
 
-    /// Groups of fewer items than lanes, of equally many, and of more; rows in tiles or in pieces;
-    /// every number of terms loaded and read ahead.
+    /// Tunings with groups of fewer items than lanes, of as many items as lanes, and of more. Rows
+    /// are in tiles or in pieces. Every number of terms is loaded and read ahead.
     fn tunings() -> [LineTuning; 6] {
         let most = test_device().info().max_group_size;
         let of = |group_size: usize, tile, [ahead, together]: [usize; 2]| LineTuning {

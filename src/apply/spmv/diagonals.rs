@@ -3,8 +3,8 @@
 //!
 //! The entries of one diagonal have consecutive columns: one distance is stored for all of them,
 //! and the elements of x that they multiply are read as one vector. A row without an entry on a
-//! diagonal, for example at the border of a grid, has an unused place there. So its later entries
-//! stay beside those of its neighbours.
+//! diagonal, for example at the border of a grid, has an unused place there. Through unused places
+//! the later entries of a row stay beside the entries of its neighbours.
 use super::{Rows, profile::Profile, slices::LANES};
 use crate::{
     Result,
@@ -13,7 +13,8 @@ use crate::{
 };
 
 kernel! {
-    struct CountDiagonals = "count_diagonals" in "apply/spmv/diagonals.cl" {
+    in "apply/spmv/diagonals.cl":
+    struct CountDiagonals = "count_diagonals" {
         row_ptr: In<u32>,
         col: In<u32>,
         places: InOut<u64>,
@@ -22,10 +23,7 @@ kernel! {
         columns: u32,
         slices: u32,
     }
-}
-
-kernel! {
-    struct PlaceDiagonals = "place_diagonals" in "apply/spmv/diagonals.cl" {
+    struct PlaceDiagonals = "place_diagonals" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
@@ -49,8 +47,8 @@ pub(super) struct Diagonals {
     /// For each slice on diagonals: the column at which the first diagonal meets the slice's first
     /// row.
     pub origin: Buffer<u32>,
-    /// For each diagonal: its distance from the first, and bits for the rows that have an entry on
-    /// it.
+    /// For each diagonal: its distance from the first diagonal, and bits for the rows that have an
+    /// entry on it.
     pub steps: Buffer<u32>,
 }
 
@@ -75,8 +73,8 @@ impl DiagonalKernels {
         Ok(Self { count: Kernel::new(device, &options)?, place: Kernel::rare(device, &options)?, group_size })
     }
 
-    /// Finds the slices on diagonals, counts their places anew, and returns where the slices begin;
-    /// `None` if no slice is on diagonals.
+    /// Finds the slices on diagonals, counts their places anew, and returns where the slices begin,
+    /// or `None` if no slice is on diagonals.
     pub fn count(
         &self,
         work: &Work,
@@ -172,7 +170,7 @@ mod tests {
         let work = Work::new(&device, None);
         let range = |n: u32, row: &dyn Fn(u32) -> Vec<u32>| (0..n).map(row).collect::<Vec<_>>();
         let cases = [
-            // No row, one row, and empty rows.
+            // The first three patterns have no row, one row, and 20 empty rows.
             (50, vec![]),
             (50, vec![vec![3]]),
             (50, vec![vec![]; 20]),
@@ -183,7 +181,8 @@ mod tests {
                 200,
                 range(40, &|i| if i % 16 < 12 { vec![i + 10, i + 50, i + 90] } else { vec![i + 11, i + 50, i + 91] }),
             ),
-            // A row longer than the others; every other row empty; scattered rows.
+            // Three patterns: one row longer than the others, every second row empty, and scattered
+            // rows.
             (200, range(24, &|i| if i == 9 { (20..60).collect() } else { vec![i + 8, i + 9] })),
             (200, range(24, &|i| if i % 2 == 0 { vec![] } else { vec![i, i + 40] })),
             (200, range(24, &|i| vec![i * 37 % 50, 60 + i * 53 % 100])),

@@ -64,7 +64,7 @@ impl Ell {
             _ => kernels.sliced(work, rows, counted)?,
         };
         let in_vectors = format == Format::SlicedEll && longest <= RUN_PIECE as u64 && slice_vectors::suits(rows);
-        // Unless they are packed, values of padded places are always read through the index.
+        // Values of padded places are always read through the index, unless the values are packed.
         let options = rows.options_through(Options::group_size(if in_vectors { 1 } else { group_size }), true);
         let options = rows.by_item(options, places, slices.height, longest, slices.col.near.is_some());
         let options = slices.col.options(options);

@@ -1,9 +1,9 @@
 //! The formats of A·x.
-use crate::{Error, Result, element::Order};
+use crate::{element::Order, named::named};
 
 /// A format of A·x: the way in which the rows of A are stored and divided among work-items.
-/// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. Their rows are then
-/// rows of blocks.
+/// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. The rows of a matrix
+/// of blocks are rows of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -11,56 +11,57 @@ pub enum Format {
     /// The format with the least estimated time; see [`Apply::why`](crate::plan::Apply::why).
     #[default]
     Auto,
-    /// Compressed rows, a work-item for each scalar row, or on a CPU for each stretch of rows.
+    /// Compressed rows. A work-item adds a scalar row, or on a CPU a stretch of rows.
     Csr,
-    /// Compressed rows, a work-item for each scalar row on every device, however long the row is.
-    /// It gives the bits of [`Format::Csr`] and exists for comparison with it.
+    /// Compressed rows. On every device a work-item adds a scalar row, however long the row is. The
+    /// format gives the bits of [`Format::Csr`] and exists for comparison with it.
     CsrScalar,
-    /// Compressed rows, a team of 32 work-items for each row.
+    /// Compressed rows. A team of 32 work-items adds a row.
     CsrVector,
-    /// Compressed rows, a work-group for each stretch of short rows and for each piece of a long
-    /// one.
+    /// Compressed rows. A work-group adds a stretch of short rows, or a piece of a long row.
     CsrAdaptive,
     /// [`Format::CsrAdaptive`] with 32 work-items that share a row of more than 64 entries, or a
-    /// piece of one.
+    /// piece of such a row.
     CsrShared,
     /// Compressed columns. Each compute unit runs one work-item, which adds a share of the rows. A
-    /// column-major matrix is multiplied as it is, without an index of its rows. It suits a few
-    /// executions on a CPU.
+    /// column-major matrix is multiplied as it is, without an index of its rows. The format suits a
+    /// few executions on a CPU.
     Csc,
     /// All rows are padded to the length of the longest. The first entries of all rows are stored
     /// first, then all second entries, and so on.
     Ell,
-    /// ELL for each slice of rows. A slice has 32 scalar rows or a few more, on a CPU 8 or a few
-    /// more.
+    /// Each slice of rows is stored as ELL. A slice has 32 scalar rows or a few more. On a CPU a
+    /// slice has 8 rows or a few more.
     SlicedEll,
-    /// Rows are padded to the width that a [`Split`](crate::plan::Split) chooses. Entries beyond it
-    /// are stored row after row.
+    /// Rows are padded to the width that a [`Split`](crate::plan::Split) chooses. Entries beyond
+    /// the width are stored row after row.
     Hyb,
-    /// Entries are stored with their rows, a work-group for each tile of 1024 entries.
+    /// Entries are stored with their rows. A work-group adds a tile of 1024 entries.
     Coo,
     /// Entries are stored with their rows and added by a segmented scan. Every work-item has the
     /// same number of entries, however long the rows are.
     SegmentedScan,
-    /// A work-group for each slice of 64 rows, with four work-items for each row.
+    /// Entries are stored with their rows. A work-group adds a slice of 64 rows, with four
+    /// work-items for each row.
     Scoo,
     /// [`Format::CsrAdaptive`] as published: several work-items may share a row, and work-groups
-    /// add their sums of a long row in the order in which they arrive. It exists for comparison:
-    /// the bits differ from run to run.
+    /// add their sums of a long row in the order in which they arrive. The format exists for
+    /// comparison: its bits differ from run to run.
     CsrAdaptiveAtomic,
-    /// Entries with their rows, added in the order in which work-items arrive. The bits differ from
-    /// run to run.
+    /// Entries are stored with their rows, and added in the order in which work-items arrive. The
+    /// bits differ from run to run.
     CooAtomic,
     /// [`Format::Hyb`] that adds heads and entries of tails in the order in which work-items
     /// arrive. The bits differ from run to run.
     HybAtomic,
-    /// [`Format::Scoo`] with a work-item for each entry, added in the order of arrival. The bits
+    /// [`Format::Scoo`] in which a work-item adds one entry, in the order of arrival. The bits
     /// differ from run to run.
     ScooAtomic,
 }
 
 impl Format {
-    /// Every format among which [`Format::Auto`] may choose. They give the same bits in every run.
+    /// Every format among which [`Format::Auto`] may choose. Formats that `Auto` may choose give
+    /// the same bits in every run.
     pub const ALL: &[Self] = &[
         Self::Csr,
         Self::CsrVector,
@@ -106,8 +107,8 @@ impl Format {
 
     /// The order in which the format adds the terms of a row. Unless
     /// [`ApplyOptions::any_order`](crate::plan::ApplyOptions::any_order) allows any order,
-    /// [`Format::Auto`] chooses formats that add in ascending order. It never chooses formats that
-    /// are not [reproducible](Format::reproducible).
+    /// [`Format::Auto`] chooses formats that add in ascending order. [`Format::Auto`] never chooses
+    /// formats that are not [reproducible](Format::reproducible).
     pub fn order(self) -> Order {
         match self {
             Self::CsrVector => Order::Lanes,
@@ -137,19 +138,4 @@ impl Format {
     }
 }
 
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Format {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).chain(Self::COMPARED).copied();
-        known.clone().find(|format| format.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no format \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
+named!(Format, "format", &[Format::Auto], Format::ALL, Format::COMPARED);

@@ -1,8 +1,8 @@
-//! HYB. The head of a row is its entries up to a width, padded to this width. Its tail is the
-//! entries beyond the width. Tails are stored row after row. Kernels: `cl/apply/spmv/hyb.cl`.
+//! HYB. The head of a row is its entries up to a width, padded to this width. The tail of a row is
+//! its entries beyond the width. Tails are stored row after row. Kernels: `cl/apply/spmv/hyb.cl`.
 //!
 //! A work-item adds the head of a scalar row. A work-group adds a tile of short tails, or a piece
-//! of a long one. The sum of a tail starts from the sum of its head, so terms are added in
+//! of a long tail. The sum of a tail starts from the sum of its head, so terms are added in
 //! ascending order.
 use super::{
     Format, Layout, PackedOrder, Rows, Sums,
@@ -24,7 +24,8 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl":
+    struct SumHeads = "sum_heads" {
         terms: InTerms<u32>,
         line_before: In<u32>,
         head: InOut<Sum>,
@@ -32,10 +33,7 @@ kernel! {
         rows: u32,
         width: u32,
     }
-}
-
-kernel! {
-    struct SumTails = "sum_tails" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTails = "sum_tails" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
@@ -45,10 +43,7 @@ kernel! {
         heads: u64,
         tile: u32,
     }
-}
-
-kernel! {
-    struct SumTailPieces = "sum_tail_pieces" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces = "sum_tail_pieces" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
@@ -58,15 +53,7 @@ kernel! {
         y: InOutScaled,
         heads: u64,
     }
-}
-
-kernel! {
-    struct AddTailParts = "add_tail_parts" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
-        cut: In<Piece>,
-        tail_row: In<u32>,
-        parts: In<Sum>,
-        y: InOutScaled,
-    }
+    struct AddTailParts = "add_tail_parts" { cut: In<Piece>, tail_row: In<u32>, parts: In<Sum>, y: InOutScaled }
 }
 
 pub(super) struct Hyb {
@@ -121,8 +108,8 @@ impl Hyb {
 
         // A tail in a tile must end within the first piece of its row.
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
-        // If fewer than 4 blocks fit, each tail has a group of its own: a few large blocks keep it
-        // busy.
+        // If fewer than 4 blocks fit, each tail has a group of its own: a few large blocks keep a
+        // group busy.
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
         let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], Limits::of_tiles(tile), before)?;
         let of_block = rows.block.sums;

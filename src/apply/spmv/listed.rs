@@ -8,20 +8,9 @@ use crate::{
 };
 
 kernel! {
-    struct ListRows = "list_rows" in "apply/spmv/listed.cl" {
-        row_ptr: In<u32>,
-        row: Out<u32>,
-        rows: u32,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct EmptyRows = "empty_rows" in "apply/spmv/listed.cl" {
-        row_ptr: In<u32>,
-        y: InOutScaled,
-        rows: u32,
-    }
+    in "apply/spmv/listed.cl":
+    struct ListRows = "list_rows" { row_ptr: In<u32>, row: Out<u32>, rows: u32, nnz: u32 }
+    struct EmptyRows = "empty_rows" { row_ptr: In<u32>, y: InOutScaled, rows: u32 }
 }
 
 /// A matrix whose entries are listed with their rows.

@@ -87,8 +87,8 @@ use rows::{Block, Rows};
 use slices::CountedSlices;
 use std::sync::Arc;
 
-/// About how many products a solver computes with one pattern. Each of its iterations takes many
-/// steps of conjugate gradients.
+/// Approximate number of products that a solver computes with one pattern. Each iteration of a
+/// solver takes many steps of conjugate gradients.
 const OFTEN: u64 = 1000;
 
 /// The request for a product: its elements, format and options.
@@ -109,7 +109,7 @@ pub(super) struct Request {
 
 impl Request {
     /// Products over plus-times in the format that [`Format::Auto`] chooses for `uses` executions.
-    /// The values are read in place.
+    /// The values of A are read in place.
     pub fn auto(elements: Elements, uses: u64) -> Self {
         Self {
             elements,
@@ -146,8 +146,8 @@ pub(crate) struct Spmv {
 
 impl Spmv {
     /// Prepares A·x with the rows of `a` if `rows` is set, otherwise with its columns, for the
-    /// number of executions that a solver needs. The values are read in place. [`Format::Auto`]
-    /// chooses the format. The vectors have the matrix's element type.
+    /// number of executions that a solver needs. The values of A are read in place.
+    /// [`Format::Auto`] chooses the format. The vectors have the matrix's element type.
     pub fn often(a: &DevicePattern, element: ElementType, rows: bool) -> Result<Self> {
         Self::new(&a.arrays, a.array_shape, rows, Request::auto(Elements::both(element), OFTEN))
     }
@@ -287,7 +287,7 @@ impl Spmv {
         &self.choice.why
     }
 
-    /// Multiplications of an execution. A symmetric matrix counts both triangles.
+    /// Multiplications of an execution. For a symmetric matrix both triangles count.
     pub fn terms(&self) -> u64 {
         self.entries * self.block.area() as u64
     }

@@ -28,5 +28,6 @@ const CPU: RowNumbers = RowNumbers {
     row_ahead: 1,
 };
 
-/// Fewest elements plus rows in a stretch. They take about a microsecond. Only CPUs have stretches.
+/// Fewest elements plus rows in a stretch. A stretch of 1024 elements plus rows takes about a
+/// microsecond. Only CPUs have stretches.
 pub(super) const ROW_SHORTEST: usize = 1 << 10;

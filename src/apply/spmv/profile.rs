@@ -9,8 +9,8 @@ use crate::{Error, Result};
 /// Number of places that a padded format may always have: 16 MB of doubles with their two indices.
 const FREE_PLACES: u64 = 1 << 20;
 
-/// Above [`FREE_PLACES`], a padded format may have at most this many places for each entry and row.
-/// A format with more places reads more padding than any other format reads entries.
+/// Above [`FREE_PLACES`], a padded format may have at most `MOST_PADDING` places for each entry and
+/// row. A format with more places reads more padding than any other format reads entries.
 const MOST_PADDING: u64 = 8;
 
 /// Sums and maxima of the rows' lengths.
@@ -20,8 +20,8 @@ pub(super) struct Profile {
     pub entries: u64,
     /// Entries of the longest row.
     pub longest: u64,
-    /// Number of places of sliced ELL. `on_diagonals` of them are in slices on diagonals, see
-    /// `diagonals`.
+    /// Number of places of sliced ELL. `on_diagonals` of these places are in slices on diagonals,
+    /// see `diagonals`.
     pub sliced_places: u64,
     pub on_diagonals: u64,
     /// Whether the columns of each slice of sliced ELL are near enough to fit 16 bits.
@@ -68,8 +68,9 @@ fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
     places > FREE_PLACES && places / MOST_PADDING > entries + rows
 }
 
-/// Refuses a padded format whose places are mostly padding. It has `rows` rows with `entries`
-/// entries in all; the longest row has `longest` entries, and a block has `value_bytes` bytes.
+/// Refuses a padded format whose places are mostly padding. The matrix has `rows` rows with
+/// `entries` entries in all. The longest row has `longest` entries, and a block has `value_bytes`
+/// bytes.
 pub(super) fn check_places(
     format: Format,
     [rows, entries, longest]: [u64; 3],

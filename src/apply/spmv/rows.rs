@@ -49,8 +49,8 @@ pub(super) struct Block {
 impl Block {
     pub const SCALAR: Self = Self { sums: 1, depth: 1, side: Side::Columns };
 
-    /// Blocks of `shape`. Their rows are rows of op(A) if `of_rows` is set, otherwise their columns
-    /// are.
+    /// Blocks of `shape`. The rows of the blocks are rows of op(A) if `of_rows` is set, otherwise
+    /// the columns are.
     pub fn new(shape: BlockShape, of_rows: bool) -> Self {
         match of_rows {
             _ if shape == BlockShape::SCALAR => Self::SCALAR,
@@ -71,7 +71,7 @@ impl Block {
         self.sums * self.depth
     }
 
-    /// Number of sums of a block, and of the terms that it contributes to each.
+    /// Number of sums of a block, and number of terms that the block contributes to each sum.
     pub fn sides(self) -> [u64; 2] {
         [self.sums as u64, self.depth as u64]
     }
@@ -91,7 +91,8 @@ impl Block {
 /// The rows of op(A), held as the columns of `pattern`.
 pub(super) struct Rows {
     pub pattern: Arc<PatternArrays>,
-    /// The index of each entry in A's values; `None` if the entries are in the order of A's values.
+    /// The index of each entry in A's values, or `None` if the entries are in the order of A's
+    /// values.
     pub source: Option<Buffer<u32>>,
     pub packed: bool,
     pub elements: Elements,
@@ -175,7 +176,7 @@ impl Rows {
         self.options_of(self.elements, options, index)
     }
 
-    /// Does as [`Rows::options_through`] for these element types.
+    /// Makes the options of [`Rows::options_through`] for the given element types.
     pub fn options_of(&self, Elements { matrix, vector }: Elements, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
         let options = self.block.options(options.element_in(vector, self.semiring).value_in(matrix, self.semiring));

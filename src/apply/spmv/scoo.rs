@@ -1,9 +1,9 @@
-//! SCOO: slices of 64 rows with four sums in local memory for each row. One kernel has a fixed
-//! order of addition, the other is as published. Kernels: `cl/apply/spmv/scoo.cl`,
+//! SCOO: slices of 64 rows with four sums in local memory for each row. There are two kernels: one
+//! is as published, and one has a fixed order of addition. Kernels: `cl/apply/spmv/scoo.cl`,
 //! `scoo_atomic.cl`.
 //!
 //! In the published kernel, work-items add a slice's entries in the order in which they arrive. In
-//! the other kernel, an item adds each of the four lanes of a row; the order is
+//! the kernel with a fixed order, an item adds each of the four lanes of a row. The order is
 //! [`Order::FewLanes`].
 //!
 //! [`Order::FewLanes`]: crate::element::Order::FewLanes
@@ -34,7 +34,8 @@ kernel! {
     }
 }
 
-/// Rows of a slice. With four lanes each and an item for each lane, they fill a group of 256.
+/// Rows of a slice. A row has four lanes, and each lane has a work-item, so the rows fill a
+/// work-group of 256.
 const SLICE: usize = 64;
 
 /// Options of kernels whose groups have `group_size` items.

@@ -1,7 +1,7 @@
 //! Entries stored with their rows and added by a segmented scan (Garland 2008) in three kernels.
-//! The first has a work-group for each tile of 1024 entries. The second scans the parts of rows
-//! that are in several tiles; it divides the parts into tiles, too. In the third, one work-group
-//! adds the sums that continue from one tile of parts to the next. Kernels:
+//! The first kernel has a work-group for each tile of 1024 entries. The second kernel scans the
+//! parts of rows that are in several tiles, and divides the parts into tiles, too. In the third
+//! kernel, one work-group adds the sums that continue from one tile of parts to the next. Kernels:
 //! `cl/apply/spmv/segmented_scan.cl`.
 //!
 //! No item adds a long row alone: the time depends on the number of entries, not on the lengths of
@@ -17,7 +17,8 @@ use crate::{
 };
 
 kernel! {
-    struct ScanTiles = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+    in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl":
+    struct ScanTiles = "scan_tiles" {
         row: In<u32>,
         terms: InTerms<u32>,
         y: InOutScaled,
@@ -25,10 +26,7 @@ kernel! {
         part_row: Out<u32>,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct ScanParts = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+    struct ScanParts = "scan_parts" {
         parts: In<Sum>,
         part_row: In<u32>,
         y: InOutScaled,
@@ -36,15 +34,7 @@ kernel! {
         carry_row: Out<u32>,
         tiles: u32,
     }
-}
-
-kernel! {
-    struct ScanCarries = "scan_carries" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
-        carries: In<Sum>,
-        carry_row: In<u32>,
-        y: InOutScaled,
-        groups: u32,
-    }
+    struct ScanCarries = "scan_carries" { carries: In<Sum>, carry_row: In<u32>, y: InOutScaled, groups: u32 }
 }
 
 pub(super) struct SegmentedScan {

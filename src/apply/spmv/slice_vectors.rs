@@ -35,9 +35,9 @@ kernel! {
     }
 }
 
-/// Values are prefetched this many bytes ahead. While a processor reads several streams of factors,
-/// it prefetches too little by itself. With 4096 bytes, stencils took 0.7 to 0.85 times as long as
-/// without prefetching. With 512 or 1024 bytes they took 0.85 to 1.0 times as long.
+/// Values are prefetched `ASKED_BYTES` bytes ahead. While a processor reads several streams of
+/// factors, it prefetches too little by itself. With 4096 bytes, stencils took 0.7 to 0.85 times as
+/// long as without prefetching. With 512 or 1024 bytes, stencils took 0.85 to 1.0 times as long.
 const ASKED_BYTES: usize = 4096;
 
 /// Whether slices of these rows are added in vectors, if no row is longer than a piece.
@@ -58,7 +58,7 @@ pub(super) fn suits_rows(block: Block, packed: bool, semiring: Semiring, longest
 pub(super) struct SliceVectors {
     kernel: Kernel<SumSliceVectors<'static>>,
     rows: usize,
-    /// Number of slices. A work-item takes `each` of them.
+    /// Number of slices. A work-item takes `each` slices.
     slices: usize,
     each: usize,
 }
@@ -95,7 +95,8 @@ impl SliceVectors {
     }
 }
 
-/// Number of slices of a work-item. It is chosen so that all end together.
+/// Number of slices of a work-item. Each work-item takes so many slices that all work-items end
+/// together.
 fn share(info: &DeviceInfo, slices: usize) -> usize {
     let least = ROW_SHORTEST / LANES;
     slices.div_ceil(LEAST_SHARES * info.compute_units as usize).max(least).max(1)

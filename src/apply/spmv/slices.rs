@@ -1,5 +1,5 @@
-//! Slices of rows, each padded to its longest row. The device counts, scans and places them.
-//! Kernels: `cl/apply/spmv/slices.cl`.
+//! Slices of rows, each padded to its longest row. The device counts the places of each slice,
+//! scans the counts, and places the entries. Kernels: `cl/apply/spmv/slices.cl`.
 use super::{
     RowNumbers, Rows,
     diagonals::{DiagonalKernels, Diagonals},
@@ -16,7 +16,8 @@ use crate::{
 };
 
 kernel! {
-    struct CountPlaces = "count_places" in "apply/spmv/slices.cl" {
+    in "apply/spmv/slices.cl":
+    struct CountPlaces = "count_places" {
         row_ptr: In<u32>,
         col: In<u32>,
         places: Out<u64>,
@@ -25,10 +26,7 @@ kernel! {
         rows: u32,
         slices: u32,
     }
-}
-
-kernel! {
-    struct PlaceRows = "place_rows" in "apply/spmv/slices.cl" {
+    struct PlaceRows = "place_rows" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
@@ -50,8 +48,8 @@ const SLICE_SUMS: usize = 32;
 /// Number of sums in a slice on devices that add them in vectors: 64 bytes of doubles.
 pub(super) const LANES: usize = 8;
 
-/// Whether a work-item adds the rows of a slice in a vector. That is so on devices where an item
-/// takes many rows.
+/// Whether a work-item adds the rows of a slice in a vector. Vectors are used on devices where an
+/// item takes many rows.
 pub(super) fn in_vectors(info: &DeviceInfo) -> bool {
     info.numbers::<RowNumbers>().row_stretch > 0
 }
@@ -61,8 +59,8 @@ pub(super) fn slice_sums(info: &DeviceInfo) -> usize {
     if in_vectors(info) { LANES } else { SLICE_SUMS }
 }
 
-/// Number of rows in a slice of at least `slice_sums` sums, if each row has `sums` of them. Slices
-/// of fewer rows need less padding.
+/// Number of rows in a slice of at least `slice_sums` sums, if each row has `sums` sums. The fewer
+/// rows a slice has, the less padding it needs.
 pub(super) fn height(slice_sums: usize, sums: usize) -> usize {
     slice_sums.div_ceil(sums).next_power_of_two()
 }
@@ -78,8 +76,8 @@ pub(super) struct CountedSlices {
     origin: Option<Buffer<u32>>,
 }
 
-/// Columns are stored in 16 bits if their distances are less than this. The number itself marks
-/// padding.
+/// Columns are stored in 16 bits if their distances are less than `MOST_NEAR`. The number itself
+/// marks padding.
 pub(super) const MOST_NEAR: u16 = u16::MAX;
 
 /// The columns of places.
@@ -89,8 +87,9 @@ pub(super) struct Columns {
     pub near: Option<Near>,
 }
 
-/// The columns from which distances are counted, one for each `rows` rows. `rows` is the height of
-/// a slice of sliced ELL, also if the rows are placed in other slices.
+/// Columns stored in 16 bits are distances from a column in `first`, which has one column for every
+/// `rows` rows. `rows` is the height of a slice of sliced ELL, also if the rows are placed in other
+/// slices.
 pub(super) struct Near {
     pub first: Buffer<u32>,
     pub rows: usize,
@@ -147,7 +146,7 @@ struct Places {
 }
 
 /// The kernels, compiled for rows whose values are read with an index, or without. The kernels that
-/// count are compiled at once; if rows are only counted, no others are compiled.
+/// count are compiled at once. If rows are only counted, no other kernels are compiled.
 pub(super) struct SliceKernels {
     count: Kernel<CountPlaces<'static>>,
     /// The kernels for slices that are added in vectors.
@@ -179,8 +178,8 @@ impl SliceKernels {
         })
     }
 
-    /// Counts the places. Reads back 12 bytes, or 12 bytes for each slice if slices may be on
-    /// diagonals.
+    /// Counts the places that slices of the rows take. Reads back 12 bytes, or 12 bytes for each
+    /// slice if slices may be on diagonals.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<CountedSlices> {
         let slices = rows.len().div_ceil(self.height);
         let (mut places, mut first_col, mut found) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(3)?);

@@ -15,15 +15,17 @@ pub enum Split {
     /// The greatest width that at least 4096 rows reach, or a third of all rows if that is more
     /// (Bell and Garland 2009).
     Filled,
-    /// The width is this fraction of the way from the average length of a row to the longest
-    /// (Evtushenko 2019 uses 0, 0.35 and 0.7). Numbers below 0 count as 0, and above 1 as 1.
+    /// The width is the average length of a row, plus this fraction of the difference between the
+    /// longest and the average row (Evtushenko 2019 uses 0, 0.35 and 0.7). Numbers below 0 count as
+    /// 0, and above 1 as 1.
     Fraction(f64),
-    /// The length that this fraction of the rows does not exceed (Ginkgo's `imbalance_limit`, by
-    /// default 0.8). It is the length of the row at this place if rows are sorted by length.
-    /// Numbers below 0 count as 0; 1 and above give the longest.
+    /// The width is the length that this fraction of the rows does not exceed (Ginkgo's
+    /// `imbalance_limit`, by default 0.8). If rows are sorted by length, the width is the length of
+    /// the row that lies at this fraction of all rows. Numbers below 0 count as 0. Numbers of 1 and
+    /// above give the length of the longest row.
     Quantile(f64),
-    /// The quantile of a third of the rows, but at most a thousandth of the number of rows
-    /// (Ginkgo's `automatic`).
+    /// The width is the quantile of a third of the rows, but at most a thousandth of the number of
+    /// rows (Ginkgo's `automatic`).
     Capped,
 }
 
@@ -50,8 +52,8 @@ impl Split {
             }
             Self::Quantile(fraction) => {
                 let place = (lengths.rows as f64 * fraction.max(0.0)) as u64;
-                // The row at this place has at least `width` entries if at most `place` rows have
-                // fewer.
+                // The row at `place` has at least `width` entries if at most `place` rows have
+                // fewer than `width` entries.
                 let reached = |width: u64| lengths.rows - lengths.at_least(width as u32) <= place;
                 (1..=widest).take_while(|&width| reached(width)).last().unwrap_or(0) as u32
             }
@@ -121,8 +123,8 @@ mod tests {
         }
     }
 
-    /// An entry takes 12 bytes in each row within the width, and 16 beyond it. So a wider head pays
-    /// if three rows of four fill it.
+    /// An entry takes 12 bytes in each row within the width, and 16 beyond it. So another column of
+    /// the head pays if three rows of four have an entry in it.
     #[test]
     fn bytes_pad_what_three_quarters_of_the_rows_have() {
         let lengths = |long: usize| (0..100).map(|row| if row < long { 6 } else { 2 }).collect::<Vec<_>>();

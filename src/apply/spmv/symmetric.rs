@@ -2,7 +2,8 @@
 //! and for each of its entries the index of its value in the triangle. Kernels:
 //! `cl/apply/spmv/symmetric.cl`.
 //!
-//! Every format is then made from the whole matrix, and its sums have the same bits.
+//! Every format is made from the whole pattern, so its sums have the same bits as if the matrix
+//! were stored whole.
 use super::{Block, Request, RowNumbers, Rows};
 use crate::{
     BlockShape, Error, Result,
@@ -16,7 +17,8 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct CountWhole = "count_whole" in "apply/spmv/symmetric.cl" {
+    in "apply/spmv/symmetric.cl":
+    struct CountWhole = "count_whole" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         row_ptr: In<u32>,
@@ -24,10 +26,7 @@ kernel! {
         whole_ptr: InOut<u32>,
         lines: u32,
     }
-}
-
-kernel! {
-    struct PlaceWhole = "place_whole" in "apply/spmv/symmetric.cl" {
+    struct PlaceWhole = "place_whole" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         row_ptr: In<u32>,
@@ -140,10 +139,9 @@ mod tests {
 
     #[test]
     fn small_triangles_become_the_whole() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
-        // No line, one line, fewer lines than a group has items, and more lines. Of 150 lines, each
-        // has 0 to 8 entries, and line 5 has more than any other.
+        let work = Work::new(&test_device(), None);
+        // No line, one line, fewer lines than a group has items, and more lines. Each of the 150
+        // lines has 0 to 8 entries, and line 5 has most.
         for n in [0, 1, 9, 150] {
             let others = |line: usize| (0..line).filter(move |other| (line * 7 + other * 13) % 31 < 2 || *other == 5);
             let lower: Vec<Vec<u32>> = (0..n)

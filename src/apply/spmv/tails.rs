@@ -1,9 +1,9 @@
-//! Rows cut at a width: padded heads, and tails in compressed rows. The device counts, scans and
-//! places them. Kernels: `cl/apply/spmv/tails.cl`.
+//! Rows cut at a width: padded heads, and tails in compressed rows. The device counts the rows by
+//! length and places the entries. Kernels: `cl/apply/spmv/tails.cl`.
 use super::Rows;
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Maybe, Options, Out, Work, at_most, kernel, kernels},
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_reduce::RUN_PIECE,
@@ -11,25 +11,16 @@ use crate::{
 };
 
 kernel! {
-    struct CountLengths = "count_lengths" in "apply/spmv/tails.cl" {
-        row_ptr: In<u32>,
-        lengths: InOut<u32>,
-        rows: u32,
-    }
-}
-
-kernel! {
-    struct CountTails = "count_tails" in "apply/spmv/tails.cl" {
+    in "apply/spmv/tails.cl":
+    struct CountLengths = "count_lengths" { row_ptr: In<u32>, lengths: InOut<u32>, rows: u32 }
+    struct CountTails = "count_tails" {
         row_ptr: In<u32>,
         tail_before: Out<u32>,
         line_before: Out<u32>,
         rows: u32,
         width: u32,
     }
-}
-
-kernel! {
-    struct PlaceHeads = "place_heads" in "apply/spmv/tails.cl" {
+    struct PlaceHeads = "place_heads" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,
@@ -61,8 +52,8 @@ impl Lengths {
     /// Entries of the widest head. A head is shorter than a piece of a sum.
     pub const WIDEST: usize = RUN_PIECE - 1;
 
-    /// Makes the profile from the number of rows of each length. The last count contains all longer
-    /// rows.
+    /// Makes the profile from the number of rows of each length. The last count is the number of
+    /// all rows that are longer than `WIDEST`.
     fn counted(counts: &[u64], entries: u64, longest: u64) -> Self {
         let mut at_least: Vec<_> =
             counts.iter().rev().scan(0, |sum, n| Some(std::mem::replace(sum, *sum + n) + n)).collect();
@@ -115,11 +106,13 @@ impl Parts {
     }
 }
 
+kernels! {
+    struct Kernels { new lengths: CountLengths, new tails: CountTails, new place: PlaceHeads }
+}
+
 /// The kernels, compiled for rows whose values are read with an index, or without.
 pub(super) struct TailKernels {
-    lengths: Kernel<CountLengths<'static>>,
-    tails: Kernel<CountTails<'static>>,
-    place: Kernel<PlaceHeads<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     group_size: usize,
 }
@@ -131,9 +124,7 @@ impl TailKernels {
             .define("WIDEST", Lengths::WIDEST)
             .define("THROUGH", u8::from(rows.source.is_some()));
         Ok(Self {
-            lengths: Kernel::new(device, &options)?,
-            tails: Kernel::new(device, &options)?,
-            place: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
             group_size,
         })
@@ -144,7 +135,7 @@ impl TailKernels {
         let mut lengths = work.buffer(Lengths::WIDEST + 3)?;
         work.fill_zero(&mut lengths)?;
         let args = CountLengths { row_ptr: &rows.pattern.col_ptr, lengths: &mut lengths, rows: rows.len() as u32 };
-        self.lengths.launch(work, Grid::items(rows.len(), self.group_size), args)?;
+        self.kernels.lengths.launch(work, Grid::items(rows.len(), self.group_size), args)?;
         let found: Vec<u64> = lengths.download(work)?.into_iter().map(u64::from).collect();
         let (counts, entries) = (&found[..Lengths::WIDEST + 2], rows.pattern.nnz() as u64);
         at_most("rows by their lengths", counts.iter().sum(), rows.len() as u64)?;
@@ -162,7 +153,7 @@ impl TailKernels {
         let row_ptr = &rows.pattern.col_ptr;
         let (tail, line) = (&mut tail_before, &mut line_before);
         let args = CountTails { row_ptr, tail_before: tail, line_before: line, rows: of_rows, width };
-        self.tails.launch(work, grid, args)?;
+        self.kernels.tails.launch(work, grid, args)?;
         self.scan.run(work, &mut tail_before)?;
         self.scan.run(work, &mut line_before)?;
         let places = count * width as usize + tails;
@@ -181,7 +172,7 @@ impl TailKernels {
             rows: of_rows,
             width,
         };
-        self.place.launch(work, Grid::items(count + 1, self.group_size), args)?;
+        self.kernels.place.launch(work, Grid::items(count + 1, self.group_size), args)?;
         Ok(Parts { width, col, source, line_before, tail_ptr, tail_row, tails })
     }
 }
@@ -212,7 +203,7 @@ mod tests {
             let counted = kernels.count(&work, &rows)?;
             let longest = lengths.iter().copied().max().unwrap_or(0);
             assert_eq!(counted.longest, longest as u64);
-            // No heads, a few long rows, and no tails.
+            // The widths give no heads, tails of a few rows, or no tails.
             for width in [0, 1, 3, longest] {
                 let heads = (0..width).flat_map(|k| (0..lengths.len()).map(move |row| (row, k)));
                 let long = (0..lengths.len()).filter(|&row| lengths[row] > width);

@@ -9,7 +9,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(super) struct RowTerms<'a, C = u32> {
     pub col: &'a Buffer<C>,
-    /// The index of each block in the values; `None` if the kernel does not read it.
+    /// The index of each block in the values, or `None` if the kernel does not read it.
     pub source: Option<&'a Buffer<u32>>,
     pub a: Stored<'a>,
     pub x: &'a Buffer,

@@ -10,8 +10,8 @@ use nalgebra::DMatrix;
 const F32: Elements = Elements::both(ElementType::F32);
 
 /// A matrix with columns of 0 to 19 blocks, one column of several pieces, and one column that ends
-/// with a full piece. Its rows have 0 to 20 blocks. The blocks of a column are `apart` rows from
-/// each other.
+/// with a full piece. The rows of the matrix have 0 to 20 blocks. The blocks of a column are
+/// `apart` rows from each other.
 fn of_all_lengths(shape: BlockShape, apart: usize) -> Result<Cbc<f32>> {
     let mut random = Random::new(5);
     let length = |col: usize| match col {

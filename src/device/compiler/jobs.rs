@@ -90,8 +90,8 @@ impl Shared {
         Some((loaded, driver_ms))
     }
 
-    /// Compiles programs as one. If that fails, compiles each alone, so that each program has its
-    /// own error.
+    /// Compiles programs as one. Programs that do not compile together are compiled alone, so that
+    /// each has its own error.
     fn compile(&self, programs: &[Arc<Program>]) {
         self.report();
         match self.compiled(programs) {
@@ -105,7 +105,7 @@ impl Shared {
                 programs.iter().zip(compiled).for_each(|(program, compiled)| program.finish(Ok(compiled)));
             }
             Err(error) if programs.len() > 1 => {
-                tracing::warn!(target: "blockmul::device", %error, "kernels do not compile together: one by one");
+                tracing::warn!(target: "blockmul::device", %error, "kernels do not compile together, so they are compiled one by one");
                 for program in programs.iter().take_while(|_| !self.queue().closed) {
                     self.compile(std::slice::from_ref(program));
                 }
@@ -161,7 +161,7 @@ impl Shared {
     /// A program from a binary, in the application's context.
     fn load(&self, binary: &[u8]) -> Result<ClProgram> {
         // SAFETY: the driver gave out these bytes for this device, version and source; only this
-        // user could change them since (see `kernel_cache`).
+        // user could have changed the cached bytes since (see `kernel_cache`).
         let program = unsafe { ClProgram::from_binary(&self.context, self.device, binary)? };
         program.build(self.device, "").map_err(|code| failed("clBuildProgram", code))?;
         Ok(program)
@@ -169,7 +169,7 @@ impl Shared {
 
     /// Reports the number of kernels compiled so far and the number of kernels to compile.
     fn report(&self) {
-        // The lock is held, so that the last report is the newest.
+        // This thread holds the lock while it reports, so the last report has the newest numbers.
         if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
             let (left, compiled) = (self.queue().to_compile, self.compiled.load(Relaxed));
             progress.tell(compiled, compiled + left);

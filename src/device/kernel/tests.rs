@@ -28,7 +28,8 @@ fn launches_what_was_declared() -> Result<()> {
     Ok(())
 }
 
-/// Each group adds up its values in local memory. The host decides at each launch how much.
+/// Each work-group adds up its values in local memory. The host sets the size of the local memory
+/// at each launch.
 #[test]
 fn a_group_has_the_local_memory_that_the_host_passes() -> Result<()> {
     const GROUP_SUM: Source = Source {
@@ -89,7 +90,7 @@ fn threads_share_a_kernel() -> Result<()> {
     })
 }
 
-/// The error at the first launch of a kernel with the arguments `S`. Empty if there is none.
+/// The error at the first launch of a kernel with the arguments `S`. Empty if the launch succeeds.
 fn refusal<S: Arguments>() -> String {
     let device = test_device();
     let kernel = Kernel::<S>::new(&device, &Options::group_size(16)).unwrap();
@@ -169,7 +170,8 @@ fn the_log_of_a_source_that_does_not_compile_is_shown() {
     assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");
 }
 
-/// Contains a deliberate data race. It proves that the detector of `tools/oclgrind` is on.
+/// Contains a deliberate data race. `tools/oclgrind` runs this test to prove that its detector of
+/// data races is on.
 #[test]
 fn a_planted_race_leaves_one_of_the_values() -> Result<()> {
     const RACE: Source = Source {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 const MAGIC: &[u8] = b"blockmul kernels 1\n";
 const CHECKSUM: usize = 32;
 
-/// The description of a kernel. It is the header of a file without payload.
+/// The description of a kernel. A description is the header of a cache file without payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) struct KnownKernel {
     /// The key from which the file's name is made.
@@ -33,7 +33,7 @@ pub(super) fn seal<H: Serialize>(header: &H, payload: &[u8]) -> Vec<u8> {
     [MAGIC, Sha256::digest(&rest).as_slice(), &rest].concat()
 }
 
-/// Decodes the header and the payload of a file; `None` if the bytes are not valid.
+/// Decodes the header and the payload of a file, or returns `None` if the bytes are not valid.
 pub(super) fn unseal<H: DeserializeOwned>(bytes: &[u8]) -> Option<(H, &[u8])> {
     let (checksum, rest) = bytes.strip_prefix(MAGIC)?.split_at_checked(CHECKSUM)?;
     if Sha256::digest(rest).as_slice() != checksum {

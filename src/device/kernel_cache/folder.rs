@@ -1,4 +1,5 @@
-//! The folder of the cache. Only its owner can write to it, and its size is bounded.
+//! The folder of the cache. Only the owner of the folder can write to it, and the size of the
+//! folder is bounded.
 use super::Cleared;
 use crate::{Error, Result};
 use std::{
@@ -17,12 +18,12 @@ pub(super) const BINARY: &str = "binary";
 pub(super) const KEY_LENGTH: usize = 64;
 /// Beginning of the names of files that are being written.
 const UNFINISHED: &str = ".unfinished-";
-/// Maximum size of all files together, in bytes. This is enough for some hundred batches of PoCL,
-/// of about 500 KB each.
+/// Maximum size of all files together, in bytes. 256 MiB are enough for about 500 batches of
+/// kernels that PoCL compiles, of about 500 KB each.
 const MOST_BYTES: u64 = 256 << 20;
-/// Maximum size of one file, in bytes. The cache never writes a larger file.
+/// Maximum size of one file, in bytes. The cache never writes a file of more bytes.
 const LARGEST: u64 = 64 << 20;
-/// The time stamp of a file in use is renewed at most once in this time.
+/// The time stamp of a cache file in use is renewed at most once a day.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The reason why a folder is not used.
@@ -54,9 +55,9 @@ impl Folder {
         Self { most_bytes, ..Self::new(path) }
     }
 
-    /// Opens the folder at `path`, or creates it. It must belong to the user, and no other user may
-    /// write to it. If `home` belongs to another user, no folder is created there, because that
-    /// user could not use it.
+    /// Opens the folder at `path`, or creates it. The folder must belong to this user, and no other
+    /// user may write to it. If `home` belongs to another user, no folder is created there, because
+    /// the owner of `home` could not use it.
     pub(super) fn usable(path: PathBuf, home: Option<&Path>) -> std::result::Result<Self, Unusable> {
         if !path.is_dir() {
             let is_forbidden = |home: &Path| fs::metadata(home).is_ok_and(|about| is_anothers(&about));
@@ -187,8 +188,8 @@ fn kind(entry: &DirEntry) -> Kind {
     }
 }
 
-/// Opens a file for reading. It does not wait, because opening a pipe or a device could block
-/// forever, and it refuses a link.
+/// Opens a file for reading. A link is refused. The call does not wait, because opening a pipe or a
+/// device could block forever.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::OFlags;
@@ -224,7 +225,8 @@ fn is_owned(about: &fs::Metadata) -> bool {
     about.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Whether another user owns the folder. Folders of the superuser, such as `/tmp`, count as shared.
+/// Whether another user owns the folder. A folder of the superuser, such as `/tmp`, counts as
+/// shared and not as another user's.
 #[cfg(unix)]
 fn is_anothers(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

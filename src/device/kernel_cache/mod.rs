@@ -1,16 +1,17 @@
-//! The cache of kernels: binaries of compiled programs in a folder of the user. A process loads a
-//! kernel in a millisecond, while compiling takes tens of milliseconds.
+//! The cache of kernels: binaries of compiled programs in a folder of the user. Loading a kernel
+//! from the cache takes a millisecond, while compiling it takes tens of milliseconds.
 //!
 //! The name of a file is a hash of everything its contents depend on: source, options, device,
 //! driver, platform, the variables that control PoCL's compiler, and the version of this crate.
-//! There are two kinds of files. One holds a binary, as the driver provided it. The other describes
-//! one kernel: the binary that contains it, and the names and types of its arguments. Names and
-//! types are stored because OpenCL guarantees them only for programs built from source.
+//! There are two kinds of cache files. A file of the first kind holds a binary, as the driver
+//! provided it. A file of the second kind describes one kernel: it names the binary that contains
+//! the kernel, and the names and types of the kernel's arguments. OpenCL guarantees to report these
+//! names and types only for programs built from source.
 //!
-//! If a file or the folder has any fault, programs are compiled from source; there is no error.
-//! Files are written under a temporary name and renamed. Only their owner can write to the folder
-//! and the files, because drivers execute their contents. [`obstacle`] says why a folder is not
-//! used.
+//! If a cache file or the folder has any fault, programs are compiled from source, without an
+//! error. Files are written under a temporary name and renamed. Only their owner can write to the
+//! folder and the files, because drivers execute their contents. [`obstacle`] says why a folder is
+//! not used.
 //!
 //! The environment variable `BLOCKMUL_CACHE` names another folder, or turns the cache off if it is
 //! `off`.
@@ -52,7 +53,7 @@ const COMPILER_VARIABLES: [&str; 6] = [
 pub struct Cleared {
     /// Number of kernels.
     pub kernels: u64,
-    /// Number of bytes of their files.
+    /// Number of bytes of the removed files.
     pub bytes: u64,
 }
 
@@ -61,9 +62,9 @@ fn named() -> Option<OsString> {
     std::env::var_os(VARIABLE).filter(|value| !value.is_empty())
 }
 
-/// The folder of compiled kernels: the one that the environment variable `BLOCKMUL_CACHE` names,
-/// otherwise `blockmul/kernels` in the user's cache folder. `None` if the variable is `off` or the
-/// user has no cache folder.
+/// The folder of compiled kernels, named by the environment variable `BLOCKMUL_CACHE`, or `None` if
+/// the variable is `off`. If the variable is unset, the folder is `blockmul/kernels` in the user's
+/// cache folder, or `None` if the user has no cache folder.
 pub fn folder() -> Option<PathBuf> {
     match named() {
         Some(value) if value.eq_ignore_ascii_case("off") => None,
@@ -78,9 +79,9 @@ fn usable(path: &Path) -> std::result::Result<Folder, Unusable> {
     Folder::usable(path.to_owned(), home.as_deref())
 }
 
-/// The reason why [`folder`] is not used although it could be, and how to change that. Without the
-/// folder every process compiles its kernels. `None` if the folder is used, if the cache is off, or
-/// if the system does not support such a folder.
+/// The reason why the folder of compiled kernels is not used, and what the user can do about it.
+/// Returns `None` if the folder is used, if the cache is off, or if the system does not support the
+/// folder. Without the folder every process compiles its kernels.
 pub fn obstacle() -> Option<String> {
     let path = folder()?;
     let elsewhere = || format!("set {VARIABLE} to another folder");
@@ -94,7 +95,7 @@ pub fn obstacle() -> Option<String> {
     Some(format!("every run compiles its kernels, since the folder {path} is not used: {why}; {remedy}"))
 }
 
-/// Removes every compiled kernel from [`folder`]. Other files remain.
+/// Removes every compiled kernel from [`folder`]. Files that are no compiled kernels remain.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if a file cannot be removed.
@@ -110,7 +111,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The cache of a device; `None` if the cache is off or its folder cannot be used.
+    /// The cache of a device, or `None` if the cache is off or its folder cannot be used.
     pub(super) fn for_device(info: &DeviceInfo) -> Option<Self> {
         let path = folder()?;
         match usable(&path) {

@@ -56,7 +56,7 @@ fn programs_are_found_by_what_they_are_made_of() {
     assert_eq!(cache("1.0").find(&unit(1)).unwrap().arguments, arguments[0]);
     assert_eq!(cache("1.0").find(&unit(3)), None);
     assert_eq!(cache("1.1").find(&unit(1)), None, "another driver");
-    // A file that was renamed to the key of another one is refused.
+    // A cache file that was renamed to the key of another file is refused.
     let files = names(place.path());
     let of = |ending: &str| {
         files.iter().filter(|name| name.ends_with(ending)).map(|name| place.path().join(name)).collect::<Vec<_>>()
@@ -114,7 +114,7 @@ fn folder_and_files_are_their_owners_alone() {
     assert!(matches!(refused(Path::new("/dev/null/kernels")), Some(Unusable::Refused(_))), "no place for a folder");
 }
 
-/// Simulates `sudo` that keeps `HOME`.
+/// Simulates a program run by a `sudo` that does not change the variable `HOME`.
 #[test]
 #[cfg(unix)]
 fn no_folder_is_made_in_the_home_of_another_user() {
@@ -126,8 +126,8 @@ fn no_folder_is_made_in_the_home_of_another_user() {
     let usable = || Folder::usable(path.clone(), Some(home.path()));
     assert!(matches!(usable().err(), Some(Unusable::HomeOfAnother)));
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
-    // These folders are used: one in the user's own home, one that exists, and one that was
-    // requested.
+    // The cache uses a folder in the user's own home, a folder that exists already, and a folder
+    // that the user requested.
     std::os::unix::fs::chown(home.path(), Some(rustix::process::geteuid().as_raw()), None).unwrap();
     assert!(usable().is_ok());
     std::os::unix::fs::chown(home.path(), Some(12_345), None).unwrap();
@@ -169,8 +169,8 @@ fn what_was_used_longest_ago_leaves_first() {
         let file = fs::File::options().write(true).open(place.path().join(format!("{number:064x}.binary"))).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(number)).unwrap();
     }
-    // The files have 1000 bytes in all. Without the new file, the files that stay have at most
-    // three quarters of the allowed 800 bytes.
+    // The cache files have 1000 bytes in total, and 800 are allowed. The files that stay, without
+    // the new file, have at most three quarters of the allowed bytes.
     write(&Folder::of_bytes(place.path().into(), 800), 10);
     let left: Vec<_> = (4..11).map(|number| format!("{number:064x}.binary")).collect();
     assert_eq!(names(place.path()), left);

@@ -14,8 +14,8 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
 };
 
-/// A `cl_mem`. It comes from the pool and returns there, or it belongs to the application and is
-/// retained.
+/// A `cl_mem`. The memory either comes from the pool and returns there, or belongs to the
+/// application and is retained.
 pub(in crate::device) struct Memory {
     pub(super) raw: isize,
     pub(super) bytes: u64,
@@ -33,14 +33,14 @@ pub(super) enum MemoryHome {
 }
 
 impl Memory {
-    /// The handle. No use of the memory by a queue is recorded: commands of the device's queues
-    /// must get the handle from `raw_on`.
+    /// The OpenCL handle. This function does not record that a queue uses the memory, so commands
+    /// of the device's queues must get the handle from `raw_on`.
     pub(in crate::device) fn raw(&self) -> cl_mem {
         self.raw as cl_mem
     }
 
-    /// The handle, for a command of queue number `queue`. The queue is recorded as a user of the
-    /// memory.
+    /// The OpenCL handle, for a command of queue number `queue`. The queue is recorded as a user of
+    /// the memory.
     pub(in crate::device) fn raw_on(&self, queue: u32) -> cl_mem {
         self.queues.fetch_or(1 << queue, Relaxed);
         self.raw()
@@ -81,8 +81,8 @@ impl Memory {
         self.bytes
     }
 
-    /// Returns the handle together with one reference, which the caller owns. The memory never
-    /// returns to the pool.
+    /// Returns the OpenCL handle together with one reference, which the caller owns. The memory
+    /// never returns to the pool.
     pub(in crate::device) fn into_raw(mut self) -> cl_mem {
         if let MemoryHome::Pool(pool, meter) = std::mem::replace(&mut self.home, MemoryHome::Foreign) {
             pool.state().used_bytes -= self.bytes;

@@ -4,8 +4,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Counts bytes: the bytes in use now, the most in use at once, and the most that were in use or
-/// kept by the pool at once.
+/// Counts the bytes in use now, their maximum so far, and the maximum of the bytes in use and kept
+/// by the pool together.
 #[derive(Default)]
 pub(crate) struct Meter {
     used: AtomicU64,
@@ -46,7 +46,7 @@ pub(in crate::device) struct Budget<'a> {
 }
 
 impl Budget<'_> {
-    /// Number of bytes that the pool may keep if `bytes` more are in use.
+    /// Number of bytes that the pool may keep if `bytes` further bytes come into use.
     pub(super) fn room_for(&self, bytes: u64) -> u64 {
         self.limit.saturating_sub(self.meter.used().saturating_add(bytes))
     }

@@ -3,7 +3,8 @@
 //! OpenCL runtimes for CPUs allocate memory in pages of 4 KiB. Scattered reads then wait for
 //! address translation, and touching a page for the first time costs as much as reading it many
 //! times. So large buffers use memory that this module maps, with a request for large pages. The
-//! runtime uses this memory in place, and releases it when the last command that uses it has ended.
+//! OpenCL runtime uses the mapped memory in place, and releases it when the last command that uses
+//! it has ended.
 use opencl3::{
     memory::{self as cl, CL_MEM_READ_WRITE},
     types::{cl_context, cl_mem},
@@ -19,7 +20,7 @@ use {
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
-/// Smallest buffer in large pages, in bytes. At most half of its memory is wasted.
+/// Smallest buffer in large pages, in bytes. At most half of a buffer's memory is wasted.
 #[cfg(target_os = "linux")]
 const LEAST: usize = 2 * PAGE;
 
@@ -50,8 +51,8 @@ struct Region {
 
 #[cfg(target_os = "linux")]
 impl Region {
-    /// Maps memory for `bytes` bytes, from the start of a large page; `None` if the system has
-    /// none.
+    /// Maps memory for `bytes` bytes, from the start of a large page, or returns `None` if the
+    /// system has no large pages.
     fn new(bytes: usize) -> Option<Self> {
         let pages = bytes.checked_next_multiple_of(PAGE)?;
         let len = pages.checked_add(PAGE)?;
@@ -96,7 +97,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping belongs to this region, and no buffer uses it any more. If unmapping
-        // fails, it stays mapped.
+        // fails, the memory stays mapped.
         let _ = unsafe { munmap(self.base, self.len) };
     }
 }

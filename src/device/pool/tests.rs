@@ -1,4 +1,4 @@
-//! Tests of the pool: how much it keeps, and after which commands it hands out memory.
+//! Tests how much memory the pool keeps, and after which commands it hands out memory.
 use super::*;
 use crate::{
     Word,
@@ -63,7 +63,7 @@ fn the_same_again_creates_nothing() -> Result<()> {
     product()?;
     stages()?;
     let created = device.counters().buffers_created;
-    // These runs take enough buffers for the pool to free those that are no longer used.
+    // These runs take so many buffers that the pool frees the buffers that are no longer used.
     for _ in 0..SPAN {
         product()?;
         stages()?;
@@ -125,8 +125,8 @@ fn size_classes_waste_at_most_an_eighth() {
     }
 }
 
-/// Enqueues a fake command on `buffers`, which is pending until its event is set to an end. Returns
-/// this event and the events for which the command waits.
+/// Enqueues a fake command that uses `buffers` and stays pending until the test ends its event.
+/// Returns this event and the events for which the command waits.
 fn faked<T: Word>(work: &Work, buffers: &[&Buffer<T>]) -> Result<(cl_event, Vec<cl_event>)> {
     let (mut made, mut waits) = (None, Vec::new());
     for buffer in buffers {
@@ -157,7 +157,7 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
     assert_eq!(waits, [], "the same queue keeps the order");
     drop(one);
 
-    // If another queue takes the memory, only its first command waits.
+    // If another queue takes the memory, only the first command of that queue waits.
     let one = taken(&second)?;
     assert_eq!(one.raw(), raw);
     let (_, waits) = faked(&second, &[&one])?;
@@ -169,7 +169,8 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
     drop(taken(&second)?);
     assert_eq!(faked::<u32>(&second, &[])?.1, []);
 
-    // Memory that was taken and dropped unused still waits for the command on the first queue.
+    // The second queue took the memory and dropped it unused. The next user of the memory still
+    // waits for the command on the first queue.
     let one = taken(&first)?;
     assert_eq!(one.raw(), raw);
     drop(one);
@@ -193,8 +194,8 @@ fn memory_that_two_queues_have_used_is_free_behind_both() -> Result<()> {
     let (on_second, waits) = faked(&second, &[&one, &two])?;
     assert_eq!(waits, [on_first]);
     drop(one);
-    // The second queue's command already follows the first queue's, but not the later commands
-    // there.
+    // The second queue's command already follows one command of the first queue, but not the first
+    // queue's later commands.
     let (later, _) = faked::<u32>(&first, &[])?;
     let one = buffer(&third, MIB)?;
     assert_eq!(one.raw(), raw);
@@ -266,7 +267,8 @@ const STEPS: Source = Source {
 kernel! { struct Steps = "steps" in (STEPS) { a: InOut<u32>, count: u32, n: u32 } }
 kernel! { struct Number = "number" in (STEPS) { a: Out<u32>, first: u32, n: u32 } }
 
-/// A long chain of launches on one queue writes a buffer. Then another queue takes its memory.
+/// A long chain of launches on one queue writes a buffer. Then another queue takes the memory of
+/// that buffer.
 #[test]
 fn memory_goes_from_queue_to_queue() -> Result<()> {
     const LEN: usize = 4096;

@@ -16,12 +16,12 @@ use std::{
     },
 };
 
-/// If this many commands are pending, statuses are checked even if nothing is read. So a solver
-/// that never reads does not keep an event for each command.
+/// The statuses of commands are checked when this many commands are pending, even if nothing is
+/// read. So a solver that never reads does not keep an event for each command that it enqueued.
 pub(super) const MOST_PENDING: usize = 1024;
 
-/// Maximum number of queues of a device: a set of queues is stored as the bits of one word. Half of
-/// them may be queues that keep times.
+/// Maximum number of queues of a device, because a set of queues is stored as the bits of one word.
+/// Half of the queues may be queues that keep times.
 const MOST_QUEUES: usize = u32::BITS as usize;
 
 /// The pending commands of all queues of a device.
@@ -34,8 +34,8 @@ pub(in crate::device) struct Commands {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// A clock for these records. It counts accepted commands, and calls that make commands wait
-    /// for others.
+    /// A clock for the records of commands. The clock counts accepted commands, and calls that make
+    /// commands wait for other commands.
     now: u64,
     queues: Vec<QueueState>,
     pub(super) pending: VecDeque<(&'static str, SharedEvent)>,
@@ -50,15 +50,16 @@ struct QueueState {
     raw: Arc<CommandQueue>,
     /// Whether each command waits for the event of the command before.
     by_events: bool,
-    /// The last command, with the time at which it was accepted. If threads enqueued at the same
-    /// time, there are several last commands, because the order is not known. The list is empty if
-    /// the last command is known to have ended.
+    /// The last command of the queue, with the time at which it was accepted. If several threads
+    /// enqueued commands at the same time, the order of these commands is not known, and each of
+    /// them counts as the last. The list is empty if the last command is known to have ended.
     last: Vec<(u64, SharedEvent)>,
-    /// Commands of other queues for which the next command waits, with the time at which this was
-    /// set.
+    /// Commands of other queues for which the next command waits, with the time at which the wait
+    /// was requested.
     awaited: Vec<(u64, Point)>,
-    /// The event of the commands that have no event of their own. A marker is enqueued as this
-    /// event when a caller waits for one of them, and later commands share a new event.
+    /// The event of the commands that have no event of their own. When a caller waits for a command
+    /// that has no event of its own, a marker is enqueued as the common event, and later commands
+    /// share a new event.
     silent: Option<SharedEvent>,
 }
 
@@ -87,8 +88,8 @@ impl Commands {
         self.state().now
     }
 
-    /// Returns the time before a command of `queue` is enqueued, and the events for which it has to
-    /// wait.
+    /// Returns the time before a command of `queue` is enqueued, and the events for which that
+    /// command has to wait.
     ///
     /// # Errors
     /// [`Error::CommandFailed`] if a command of the device has failed.
@@ -104,7 +105,7 @@ impl Commands {
         for point in awaited {
             match point.event.status() {
                 Ok(0) => {}
-                // If the device has forgotten the failure, it has already waited for all earlier
+                // If the device has forgotten this failure, it has already waited for all earlier
                 // commands.
                 Ok(code) if code < 0 => self.check_statuses()?,
                 _ => {
@@ -117,8 +118,8 @@ impl Commands {
     }
 
     /// Counts one more command of `queue` among those without an event of their own, and returns
-    /// the event that these commands share. As soon as the event is needed, it is checked like the
-    /// event of a single command.
+    /// the event that these commands share. As soon as the common event is needed, it is checked
+    /// like the event of a single command.
     pub(super) fn end_of_silent(&self, queue: u32, call: &'static str) -> SharedEvent {
         let mut state = self.state();
         let of_queue = &mut state.queues[queue as usize];
@@ -131,17 +132,18 @@ impl Commands {
         end
     }
 
-    /// The event that stands for the commands of `queue` that have no event of their own; `None` if
-    /// there are no such commands.
+    /// The event that stands for the commands of `queue` that have no event of their own, or `None`
+    /// if there are no such commands.
     pub(super) fn silent(&self, queue: u32) -> Option<SharedEvent> {
         self.state().queues[queue as usize].silent.clone().filter(|end| end.is_open())
     }
 
-    /// Records a command of `queue` that began at `begun` and was accepted. It may already be
-    /// `done`.
+    /// Records a command of `queue` that began at `begun` and was accepted. `done` says that the
+    /// command has already ended.
     ///
     /// # Errors
-    /// See [`Commands::check_statuses`]; only if many statuses are unchecked.
+    /// The errors of [`Commands::check_statuses`], which is called only if many commands are
+    /// pending.
     pub(super) fn register(
         &self,
         queue: u32,
@@ -154,12 +156,12 @@ impl Commands {
         state.now += 1;
         let now = state.now;
         let of_queue = &mut state.queues[queue as usize];
-        // The command is known to run after the commands that were recorded when it began, and only
-        // after these.
+        // The order of the command is known only against commands that were recorded before it
+        // began: it runs after them.
         of_queue.last.retain(|(at, _)| *at > begun);
         of_queue.awaited.retain(|(at, _)| *at > begun);
-        // In a queue ordered by events the next command waits even for a command that has ended.
-        // With an empty wait list a marker would wait for the application's commands.
+        // In a queue ordered by events the next command waits even for a command that has ended,
+        // because a marker with an empty wait list would wait for the application's commands.
         if !done || of_queue.by_events {
             of_queue.last.push((now, taken.clone()));
         }
@@ -185,8 +187,8 @@ impl Commands {
         points.collect()
     }
 
-    /// Makes the next command of `queue`, and therefore all later ones, wait for `points`. Points
-    /// of the queue itself are skipped, because they come earlier anyway.
+    /// Makes the next command of `queue`, and therefore all later commands of it, wait for
+    /// `points`. Points of the queue itself are skipped, because a queue runs in order.
     pub(super) fn follow(&self, queue: u32, points: Vec<Point>) {
         if points.iter().all(|point| point.queue == queue) {
             return;
@@ -203,7 +205,7 @@ impl Commands {
         }
     }
 
-    /// If the last commands of `queue` have ended, forgets them, so that no command waits for them.
+    /// Forgets the last commands of `queue` if they have ended, so that no command waits for them.
     pub(super) fn forget_ended(&self, queue: u32) {
         let of_queue = &mut self.state().queues[queue as usize];
         if !of_queue.by_events {
@@ -248,8 +250,8 @@ impl Commands {
         }
     }
 
-    /// The number of failures that were forgotten. At each failure the contents of memory that a
-    /// plan keeps between executions are lost.
+    /// The number of failures that were forgotten. After each failure the contents of the memory
+    /// that a plan keeps between executions are lost.
     pub(in crate::device) fn forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::SeqCst)
     }
@@ -258,7 +260,7 @@ impl Commands {
     pub(in crate::device) fn wait(&self, points: &[Point]) {
         for point in points {
             if !matches!(point.event.status(), Ok(..=0)) {
-                // A command that failed has ended, too. The next command will be refused.
+                // A command that failed has ended, too. The queue will refuse the next command.
                 let _ = self.flush(point).and_then(|()| point.event.wait());
                 let _ = self.check_statuses();
             }
@@ -273,7 +275,7 @@ impl Commands {
 }
 
 impl Point {
-    /// Whether commands of `queue` come after this point without waiting.
+    /// Whether commands of `queue` come after this point without waiting for its event.
     pub(in crate::device) fn is_of(&self, queue: u32) -> bool {
         self.queue == queue
     }
@@ -290,15 +292,16 @@ impl State {
     fn check_statuses(&mut self) -> Result<()> {
         let mut asked = Ok(());
         let Self { pending, failed, .. } = self;
-        // A common event that has not been needed is skipped: if one of its commands fails, later
-        // commands fail too.
+        // A common event whose marker is not enqueued yet is skipped: if one of its commands fails,
+        // later commands fail too.
         pending.retain(|(call, event)| match event.is_known().then(|| event.status()) {
             Some(Ok(0)) => false,
             Some(Ok(code)) if code < 0 => {
                 failed.get_or_insert((call, code));
                 false
             }
-            // The command is pending, or it is a common event that has not been needed.
+            // The command is pending, or the event is a common event whose marker is not enqueued
+            // yet.
             Some(Ok(_)) | None => true,
             Some(Err(error)) => {
                 asked = Err(error);

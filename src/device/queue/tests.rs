@@ -11,7 +11,7 @@ use crate::{
 };
 use opencl3::event::set_user_event_status;
 
-/// Enqueues a fake command that is pending until the test sets its event to success or an error.
+/// Enqueues a fake command that stays pending until the test sets its event to success or an error.
 fn taken(device: &Device) -> SharedEvent {
     let context = device.inner.context.get();
     let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(context));
@@ -24,7 +24,7 @@ fn fails(error: &Result<Vec<u32>>) -> bool {
 
 #[test]
 fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finish() -> Result<()> {
-    // The test opens its own device, because other tests would fail, too.
+    // The test opens its own device, because on a shared device other tests would fail, too.
     let device = Device::open(test_device().info())?;
     let _end = EndFaked;
     let work = Work::new(&device, None);
@@ -49,8 +49,8 @@ fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finis
     Ok(())
 }
 
-/// Otherwise, commands after a wait would compute with results that the failed command did not
-/// write.
+/// A wait for a failed event is refused, so that no later command computes with results that the
+/// failed command did not write.
 #[test]
 fn a_failure_is_reported_at_the_first_wait_behind_it() -> Result<()> {
     let failing = |wait: &dyn Fn(&Work) -> Result<()>| -> Result<Result<()>> {
@@ -136,14 +136,14 @@ fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not()
     });
     assert!(refused.is_err());
     // The third queue also waits for the events for which the second queue waits, even though no
-    // command is enqueued on the second yet.
+    // command is enqueued on the second queue yet.
     third.follow(&second);
     assert_eq!(faked(&third)?.1, [last.get()?]);
     let (on_second, waits) = faked(&second)?;
     assert_eq!(waits, [last.get()?], "a command that was refused has not waited");
     assert_eq!(faked(&second)?.1, []);
     assert_eq!(faked(&first)?.1, []);
-    // A command that is complete is not waited for.
+    // No command waits for a command that has ended.
     set_user_event_status(on_first.get()?, 0).unwrap();
     set_user_event_status(last.get()?, 0).unwrap();
     set_user_event_status(on_second.get()?, 0).unwrap();
@@ -174,7 +174,7 @@ fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> 
 }
 
 /// Two threads enqueue at the same time. The driver orders the two commands, but does not report
-/// the order.
+/// their order.
 #[test]
 fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let device = Device::open(test_device().info())?;
@@ -224,7 +224,7 @@ fn a_failure_on_one_queue_is_reported_on_all_until_finish() -> Result<()> {
 }
 
 /// Kernels that are launched without events leave no events to check. Other queues, reads and the
-/// application wait for them by a marker.
+/// application wait for such kernels by a marker.
 #[test]
 fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let device = Device::open_silently(test_device().info(), true, true)?;
@@ -233,8 +233,8 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let scan = Scan::<u32>::new(&device, ScanTuning::new(device.info()))?;
     let mut values = first.upload(&vec![1u32; 5000])?;
     scan.run(&first, &mut values)?;
-    // The kernels and their memory have been used before, so these launches have no events. They
-    // share one event as soon as it is needed.
+    // The kernels and their memory have been used before, so these launches have no events. The
+    // launches share one event as soon as a caller needs it.
     scan.run(&first, &mut values)?;
     let (before, early) = (pending(), first.marker());
     scan.run(&first, &mut values)?;
@@ -244,7 +244,7 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let marker = first.marker();
     second.follow(&first);
     scan.run(&second, &mut values)?;
-    // The values are prefix sums of ones, taken four times.
+    // Prefix sums are taken four times, starting with ones.
     let choose = |i: u64, of: u64| (0..of).fold(1, |product, j| product * i.saturating_sub(j) / (j + 1));
     let want = |i: u64| choose(i, 4) as u32;
     first.follow(&second);

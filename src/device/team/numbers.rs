@@ -5,7 +5,7 @@ numbers! {
     /// Numbers of teams.
     pub(crate) struct TeamNumbers |n| {
         /// 1 if teams of 32 work-items exchange words by warp instructions, which NVIDIA devices
-        /// have; otherwise 0. With 0 they exchange words through local memory.
+        /// have; 0 if teams exchange words through local memory.
         warp_instructions: All(0, 1),
     }
 }

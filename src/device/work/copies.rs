@@ -3,9 +3,10 @@ use super::Work;
 use crate::{Result, Word, device::Buffer};
 use opencl3::command_queue as clq;
 
-/// Maximum number of bytes of one fill. The rest is copied from the filled part. NVIDIA's driver
-/// counts patterns in 31 bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail
-/// from 32 GiB on, or never end, at any offset.
+/// Maximum number of bytes of one fill command. The rest of a larger buffer is copied from the
+/// filled part. NVIDIA's driver counts the repetitions of a fill's pattern in 31 bits. Fills with a
+/// pattern of one byte fail from 2 GiB on. Fills with a pattern of 16 bytes fail or never end from
+/// 32 GiB on, at any offset.
 const FILL_BYTES: usize = 16 << 30;
 
 impl Work {
@@ -23,7 +24,7 @@ impl Work {
         self.write_bytes(bytemuck::cast_slice(values), buffer)
     }
 
-    /// Like [`Work::write`], with the bytes of the values.
+    /// Like [`Work::write`], but takes the bytes of the values.
     pub fn write_bytes(&self, values: &[u8], buffer: &mut Buffer) -> Result<()> {
         match values {
             [] if buffer.len() == 0 => Ok(()),
@@ -32,7 +33,7 @@ impl Work {
     }
 
     /// Enqueues a write of all bytes of `buffer`. If the write does not block, `values` must stay
-    /// unchanged until it has ended.
+    /// unchanged until the write has ended.
     pub(super) fn enqueue_write(&self, values: &[u8], buffer: &mut Buffer, blocks: bool) -> Result<()> {
         assert_eq!(values.len(), buffer.value_bytes());
         self.enqueue("clEnqueueWriteBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
@@ -44,7 +45,8 @@ impl Work {
                 clq::enqueue_write_buffer(queue, memory, blocks, 0, bytes, from, wait.len(), wait.pointer())
             }
         })?;
-        // Commands after a wait must not use results that a failed command was to compute.
+        // After this wait the host must not enqueue commands that use the results of a failed
+        // command.
         if blocks { self.queue.check_statuses() } else { Ok(()) }
     }
 
@@ -118,7 +120,8 @@ impl Work {
     }
 }
 
-/// Whether the range `start..start + len` is inside `0..end`. It is not if the sum overflows.
+/// Whether the range `start..start + len` is inside `0..end`. A range whose end overflows is not
+/// inside.
 pub(super) fn lies_in(start: usize, len: usize, end: usize) -> bool {
     start.checked_add(len).is_some_and(|last| last <= end)
 }
@@ -135,8 +138,7 @@ mod tests {
 
     #[test]
     fn a_fill_in_pieces_reaches_every_value() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         for (len, most) in [(0, 16), (1, 16), (3, 16), (4, 16), (5, 16), (1000, 48), (1000, 1 << 20)] {
             let mut buffer = work.upload(&vec![7u32; len])?;
             work.fill_zero_by(&mut buffer, most)?;

@@ -11,7 +11,7 @@ use std::{
 /// The work from which a lane was split, and the commands after which the lane begins.
 pub(super) struct LaneOrigin {
     queue: Arc<Queue>,
-    /// Number of commands that the work had at that time.
+    /// Number of commands that the work had when the lane was split off.
     commands: usize,
 }
 
@@ -23,13 +23,13 @@ impl LaneOrigin {
 }
 
 impl Work {
-    /// Makes `lanes` works whose commands may overlap. Each begins after all commands of this work
-    /// so far. They share its memory limit and begin in its stage. If `lanes` is 0 or 1, there is
-    /// one lane, on the queue of this work. Commands of two lanes are ordered only by
-    /// [`Work::follow`].
+    /// Makes `lanes` works whose commands may overlap. Each lane begins after all commands of this
+    /// work so far. The lanes share this work's memory limit and begin in its stage. If `lanes` is
+    /// 0 or 1, there is one lane, on the queue of this work. Commands of two lanes are ordered only
+    /// by [`Work::follow`].
     ///
-    /// [`Work::join`] joins the lanes again. If lanes are dropped without it, for example after an
-    /// error, the next command of this work comes after their commands.
+    /// [`Work::join`] joins the lanes again. If lanes are dropped without being joined, for example
+    /// after an error, the next command of this work comes after the commands of the lanes.
     ///
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses another queue.
@@ -55,15 +55,16 @@ impl Work {
         (1..=lanes.max(1)).map(lane).collect()
     }
 
-    /// Makes the next commands run after those of `lanes`, and counts the commands of `lanes` as
-    /// commands of this work.
+    /// Makes the next commands of this work run after the commands of `lanes`, and counts the
+    /// commands of `lanes` as commands of this work.
     ///
     /// # Errors
     /// [`Error::OpenCl`]; [`Error::CommandFailed`] if a command has failed.
     pub fn join(&self, lanes: Vec<Work>) -> Result<()> {
         let has_commands = |lane: &&Work| lane.record.borrow().last.is_some();
         let own = |lane: &Work| lane.queue.number() == self.queue.number();
-        // Flushes the lanes, so that all of them start before any command waits for one.
+        // Flushes the queues of the lanes, so that all lanes start before any command waits for a
+        // lane.
         lanes.iter().filter(has_commands).filter(|lane| !own(lane)).try_for_each(|lane| lane.queue.flush())?;
         // If this work and a lane have used one queue in turn, only the queue knows the order of
         // their commands.
@@ -91,7 +92,8 @@ impl Work {
 }
 
 impl Drop for Work {
-    /// Later commands of the work may use memory that the lane has used.
+    /// Makes later commands of the work wait for a dropped lane, because they may use memory that
+    /// the lane has used.
     fn drop(&mut self) {
         if let Some(LaneOrigin { queue, .. }) = &self.home {
             queue.follow(queue.commands().last_of(1 << self.queue.number()));
@@ -179,7 +181,7 @@ mod tests {
         work.stage("after");
         let mut both = work.buffer(LEN)?;
         kernels.sum(work, &one, &two, &mut both)?;
-        // Lanes have used the memory that returns to the pool here.
+        // Returns memory to the pool that lanes have used.
         drop((one, two));
         let expected = stepped(start, 310).wrapping_add(stepped(start + 1, 250));
         assert_eq!(both.download(work)?, vec![expected; LEN], "{lanes} lanes from {start}");
@@ -192,8 +194,8 @@ mod tests {
         Ok(())
     }
 
-    /// Tests works on queues that record times and on queues that do not, one after another and in
-    /// several threads.
+    /// Tests works on queues that record times and on queues that do not. The works run one after
+    /// another, and in several threads.
     #[test]
     fn lanes_begin_behind_their_work_and_it_goes_on_behind_them() -> Result<()> {
         let device = Device::open(test_device().info())?;
@@ -279,7 +281,8 @@ mod tests {
         Ok(())
     }
 
-    /// Enqueues a fake command on the queue of `work`, which stays pending until its end is set.
+    /// Enqueues a fake command on the queue of `work`. The command stays pending until the test
+    /// ends its event.
     fn faked(work: &Work) -> Result<cl_event> {
         let made = Cell::new(std::ptr::null_mut());
         work.enqueue("clEnqueueNDRangeKernel", &work.uses(&[]), &mut |_, _| {

@@ -1,5 +1,5 @@
-//! Copies that are enqueued together, so that one wait is enough for all. PoCL copies a few
-//! kilobytes in 5 microseconds, but takes 40 more to wake up a waiting thread.
+//! Copies that are enqueued together, so that the host waits once for all of them. PoCL copies a
+//! few kilobytes in 5 microseconds, but takes another 40 microseconds to wake up a waiting thread.
 use super::Work;
 use crate::{
     Result, Word,
@@ -11,7 +11,7 @@ use std::{mem, sync::atomic::Ordering::Relaxed};
 /// Values that a pending copy reads or writes.
 pub(crate) struct Later<'w, T> {
     work: &'w Work,
-    /// The event of the copy; `None` if there is nothing to copy.
+    /// The event of the copy, or `None` if there is nothing to copy.
     copy: Option<SharedEvent>,
     values: Vec<T>,
 }
@@ -88,8 +88,7 @@ mod tests {
 
     #[test]
     fn copies_that_are_enqueued_together_have_their_values() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         let values: Vec<u64> = (0..3000).map(|value| value * value).collect();
         let (of_many, many) = work.upload_later(values.clone())?;
         let (of_none, none) = work.upload_later(Vec::<f64>::new())?;

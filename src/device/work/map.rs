@@ -1,5 +1,6 @@
 //! Device memory as a slice on the host. On a CPU device the slice is the memory itself. On a GPU
-//! it is host memory, which is copied from the device at the beginning or to the device at the end.
+//! the slice is host memory. A mapping for reading copies from the device to this memory at its
+//! beginning; a mapping for writing copies to the device at its end.
 use super::Work;
 use crate::{
     Error, Result, Word,
@@ -25,7 +26,7 @@ use std::{
 struct Mapping<'a> {
     work: &'a Work,
     buffer: &'a Buffer,
-    /// The mapped buffer; `None` if it is empty or no longer mapped.
+    /// The mapped buffer, or `None` if it is empty or no longer mapped.
     pointer: Option<cl_mem>,
 }
 
@@ -41,8 +42,8 @@ pub(crate) struct ViewedLater<'a, T: Word> {
     mapped: Option<SharedEvent>,
 }
 
-/// A whole buffer mapped for the host to write. Its former contents are not copied; the host must
-/// write every value.
+/// A whole buffer mapped for the host to write. The buffer's former contents are not copied to the
+/// host, so the host must write every value.
 pub(crate) struct Mapped<'a, T: Word>(Viewed<'a, T>);
 
 impl Work {
@@ -98,7 +99,7 @@ impl<'a> Mapping<'a> {
             let mut map = |queue, wait: Waits<'_>| {
                 let mut mapped = std::ptr::null_mut();
                 // SAFETY: the range is the whole buffer. The address is valid from the end of the
-                // command until it is unmapped.
+                // command until the memory is unmapped.
                 let event = unsafe {
                     let (blocks, wait, events) = (blocks.into(), wait.len(), wait.pointer());
                     let memory = buffer.raw_on(&work.queue);
@@ -109,7 +110,8 @@ impl<'a> Mapping<'a> {
             };
             work.enqueue("clEnqueueMapBuffer", &work.uses(&[&buffer.memory]), &mut map).inspect_err(|_| {
                 if !address.get().is_null() {
-                    // The caller gets no mapping to end, so the memory must not be used again.
+                    // After this failure the caller gets no mapping that it could end, so the
+                    // memory must not be used again.
                     buffer.memory.lose();
                 }
             })?;
@@ -119,7 +121,8 @@ impl<'a> Mapping<'a> {
     }
 
     /// Whether the memory is aligned for its elements. An application's memory
-    /// (CL_MEM_USE_HOST_PTR) may not be, and then it must not be read through the mapping.
+    /// (CL_MEM_USE_HOST_PTR) may be unaligned. Unaligned memory must not be read through the
+    /// mapping.
     fn is_aligned(&self) -> bool {
         self.pointer.is_none_or(|address| address.addr() % self.buffer.word().bytes() == 0)
     }
@@ -141,8 +144,8 @@ impl<'a> Mapping<'a> {
             .work
             .enqueue("clEnqueueUnmapMemObject", &uses, &mut |queue, wait| unmap(queue, wait.pointer(), wait.len()));
         if unmapped.is_err() {
-            // After an earlier failure further commands are refused, but the mapping must be ended
-            // anyway.
+            // After an earlier failure the queue refuses further commands, but the mapping must be
+            // ended anyway.
             if !ended.get()
                 && let Ok(event) = unmap(self.work.queue.raw(), std::ptr::null(), 0)
             {
@@ -167,9 +170,9 @@ impl<T: Word> Deref for Viewed<'_, T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         match self.mapping.pointer {
-            // SAFETY: mapped memory of the buffer's length. The type of the values and the
-            // alignment were checked when the mapping was made. Any bits are a valid `Word`. The
-            // buffer is borrowed.
+            // SAFETY: the address is mapped memory of the buffer's length. The type of the values
+            // and the alignment were checked when the mapping was made. Any bits are a valid
+            // `Word`. The buffer is borrowed.
             Some(address) => unsafe { std::slice::from_raw_parts(address.cast(), self.mapping.buffer.len()) },
             None => &[],
         }
@@ -186,9 +189,9 @@ impl<T: Word> Deref for Mapped<'_, T> {
 impl<T: Word> DerefMut for Mapped<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self.0.mapping.pointer {
-            // SAFETY: as in `deref`, and mapped for writing. `map` borrows the buffer mutably. If
-            // the buffer was adopted, the caller of `adopt` guarantees that no other matrix uses
-            // its memory.
+            // SAFETY: as in `deref`, and the memory is mapped for writing. `map` borrows the buffer
+            // mutably. If the buffer was adopted, the caller of `adopt` guarantees that no other
+            // matrix uses its memory.
             Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.0.mapping.buffer.len()) },
             None => &mut [],
         }

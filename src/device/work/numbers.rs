@@ -1,4 +1,5 @@
-//! Uploads and downloads numbers of any element type as `f64`, which can represent all of them.
+//! Uploads and downloads numbers of any element type as `f64`, which can represent the numbers of
+//! every element type.
 use super::Work;
 use crate::{
     Element, Result,
@@ -57,8 +58,7 @@ mod tests {
 
     #[test]
     fn numbers_are_rounded_to_the_type_and_come_back() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         let numbers = [0.0, 1.5, -2.5, 1.0 / 3.0, f64::INFINITY, f64::NEG_INFINITY];
         for (element, third, extremes) in [
             (ElementType::F64, 1.0 / 3.0, [f64::INFINITY, f64::NEG_INFINITY]),

@@ -9,21 +9,21 @@ use opencl3::command_queue as clq;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Buffer {
-    /// Copies the elements to the host. Waits.
+    /// Copies the elements to the host and waits for the copy.
     pub fn download_any(&self, work: &Work) -> Result<AnyValues> {
         with_type!(self.element(), T => Ok(T::any(self.typed::<T>().download(work)?)))
     }
 }
 
 impl<T: Word> Buffer<T> {
-    /// Copies the buffer to the host. Waits.
+    /// Copies the buffer to the host and waits for the copy.
     pub fn download(&self, work: &Work) -> Result<Vec<T>> {
         work.read(self, 0, self.len())
     }
 }
 
 impl Work {
-    /// Copies values `start..start + len` of `buffer` to the host. Waits.
+    /// Copies values `start..start + len` of `buffer` to the host and waits for the copy.
     pub fn read<T: Word>(&self, buffer: &Buffer<T>, start: usize, len: usize) -> Result<Vec<T>> {
         let mut values = vec![T::zeroed(); len];
         self.read_into(buffer, start, &mut values)?;
@@ -42,7 +42,8 @@ impl Work {
         at_most(what, self.read(buffer, at, 1)?[0].into(), most)
     }
 
-    /// Copies values of `buffer` from index `start` on, until `values` is full. Waits.
+    /// Copies values of `buffer` from index `start` on, until `values` is full, and waits for the
+    /// copy.
     pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
         buffer.check::<T>();
         let len = values.len();
@@ -50,13 +51,13 @@ impl Work {
         self.read_bytes_from(buffer, start, bytemuck::cast_slice_mut(values))
     }
 
-    /// Copies the bytes of all values of `buffer` to `to`. Waits.
+    /// Copies the bytes of all values of `buffer` to `to` and waits for the copy.
     pub fn read_bytes(&self, buffer: &Buffer, to: &mut [u8]) -> Result<()> {
         assert_eq!(to.len(), buffer.value_bytes());
         self.read_bytes_from(buffer, 0, to)
     }
 
-    /// Copies bytes of `buffer` from value `start` on, until `to` is full. Waits.
+    /// Copies bytes of `buffer` from value `start` on, until `to` is full, and waits for the copy.
     fn read_bytes_from(&self, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<()> {
         if !to.is_empty() {
             self.record.borrow_mut().read_backs += 1;
@@ -68,15 +69,15 @@ impl Work {
             if !landed {
                 self.enqueue_read(buffer, start, to.as_mut_ptr(), to.len(), true)?;
             }
-            // Only this check shows whether earlier commands have computed the values that were
-            // read.
+            // Only a check of the statuses shows whether earlier commands have computed the values
+            // that were read.
             self.queue.check_statuses()?;
         }
         Ok(())
     }
 
-    /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether
-    /// this succeeded.
+    /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether the
+    /// bytes were copied.
     fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
         let bytes = to.len();
         landing.read(&self.device.inner.context, self.queue.raw(), to, |to| {
@@ -124,7 +125,7 @@ mod tests {
                 let buffer = work.upload(&values)?;
                 for (start, len) in [(0, 1), (1999, 1), (7, 512), (1488, 512), (3, 2)].repeat(50) {
                     let mut read = vec![0; len];
-                    // Another thread may be reading.
+                    // The read is repeated while another thread reads through the same memory.
                     while !work.read_by(&landing, &buffer, start, bytemuck::cast_slice_mut(&mut read))? {}
                     assert_eq!(read, values[start..start + len]);
                 }

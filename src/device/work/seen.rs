@@ -1,5 +1,5 @@
-//! Values of a device for reading on the host. A CPU device shares the host's memory, so large
-//! arrays are read in place: a copy would touch new pages for the first time.
+//! Values of a device for reading on the host. A CPU device shares the host's memory, so the host
+//! reads large arrays in place. A copy would cost the first touch of new pages.
 use super::{
     Work,
     later::Later,
@@ -13,9 +13,9 @@ use crate::{
 use half::f16;
 use std::ops::Deref;
 
-/// Arrays of at least this many bytes are mapped. A product of 2000 with three arrays of 64 to 128
-/// KiB takes 0.092 ms if they are mapped and 0.115 ms if they are copied (PoCL 3.1, an EPYC). No
-/// other limit was tried.
+/// Arrays of at least this many bytes are mapped. A multiplication with 2000 products and three
+/// arrays of 64 to 128 KiB takes 0.092 ms if the arrays are mapped and 0.115 ms if they are copied
+/// (PoCL 3.1, an EPYC). No other limit was tried.
 const MAPPED_BYTES: usize = 64 << 10;
 
 /// Values of the device, copied to the host or read in place.
@@ -129,8 +129,7 @@ mod tests {
             assert!(*other == all(len), "{len}: after the end of the other");
         }
         assert_eq!((work.read_backs(), device.counters().read_backs >= read_backs + 8), (8, true));
-        // A pending mapping that is dropped is ended all the same, and the memory can be written
-        // again.
+        // A pending mapping that is dropped is ended, and then the memory can be written again.
         let mut buffer = work.upload(&all(MAPPED_BYTES))?;
         drop(work.see_later(&buffer)?);
         work.write(&vec![7u64; MAPPED_BYTES], &mut buffer)?;

@@ -22,7 +22,7 @@ pub(super) struct StageRecord {
     /// The stage of each kernel launched.
     pub launches: Vec<&'static str>,
     pub read_backs: u32,
-    /// The last command. All others have ended when it has ended.
+    /// The last command. When it has ended, all other commands of the work have ended.
     pub last: Option<SharedEvent>,
 }
 
@@ -33,18 +33,19 @@ pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
     /// Busy time in milliseconds: the time of the stage's commands on the device's clock, plus the
-    /// time of its computations on the host. Commands on several queues may overlap, so the sum may
-    /// exceed the elapsed time. `None` if the queue records no times (an adopted queue may not), or
-    /// if the product is [untimed](crate::Product::untimed).
+    /// time of the stage's computations on the host. Commands on several queues may overlap, so the
+    /// sum may exceed the elapsed time. The field `ms` is `None` if the queue records no times, as
+    /// an adopted queue may do, or if the product is [untimed](crate::Product::untimed).
     pub ms: Option<f64>,
     /// Number of commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,
     /// Number of kernels launched.
     pub launches: u32,
     /// The least number of bytes that the stage has to move between memory and the device.
-    /// Scattered accesses count as sectors of 32 bytes. `None` if not declared.
+    /// Scattered accesses count as sectors of 32 bytes. The field `bytes` is `None` if the stage
+    /// does not declare the number.
     pub bytes: Option<u64>,
-    /// Number of floating-point operations; `None` if not declared.
+    /// Number of floating-point operations, or `None` if the stage does not declare the number.
     pub flops: Option<u64>,
 }
 
@@ -54,6 +55,19 @@ impl Work {
         let mut record = self.record.borrow_mut();
         let spent = (record.stage, record.bins, time.as_nanos() as u64);
         record.on_host.push(spent);
+    }
+
+    /// Runs `run`, and makes all its commands count towards a set of bins, which may depend on its
+    /// result. See [`Work::count_towards`].
+    pub fn counted<R>(&self, run: impl FnOnce() -> Result<R>, bins: impl FnOnce(&R) -> u64) -> Result<R> {
+        let record = self.record.borrow();
+        let (commands, on_host) = (record.events.len(), record.on_host.len());
+        drop(record);
+        let done = run()?;
+        let (bins, mut record) = (bins(&done), self.record.borrow_mut());
+        record.events[commands..].iter_mut().for_each(|event| event.bins = bins);
+        record.on_host[on_host..].iter_mut().for_each(|(_, of, _)| *of = bins);
+        Ok(done)
     }
 
     /// Waits for the last command and returns the time of each stage in the order of `names`.
@@ -84,7 +98,7 @@ impl Work {
     }
 
     /// Waits for the last command and returns the busy time of the commands in milliseconds for
-    /// each set of bins; `None` if the queue records no times.
+    /// each set of bins, or `None` if the queue records no times.
     pub fn bin_times(&self) -> Result<Option<BTreeMap<u64, f64>>> {
         self.wait()?;
         let mut times = BTreeMap::new();

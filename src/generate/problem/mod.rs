@@ -2,9 +2,9 @@
 //! and [`pose_graph`].
 //!
 //! The same fields give the same problem, bit for bit, on every platform. Sines and logarithms come
-//! from the crate `libm`; everything else is arithmetic. The sizes of the noise and of the start's
-//! errors do not change which random numbers are drawn. If both are 0, the same seed gives the true
-//! values and measurements that fit them.
+//! from the crate `libm`; everything else is arithmetic. The same random numbers are drawn for
+//! every size of the noise and of the start's errors. If the noise and the errors are 0, the
+//! problem consists of the true values, and of measurements that fit the true values.
 //!
 //! ```
 //! use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
@@ -42,8 +42,8 @@ fn turned(by: &Vector3<f64>) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::from_parts(cosine, axis * sine))
 }
 
-/// Checks a deviation: it must be 0, or a number for which the square and its reciprocal are
-/// normal.
+/// Checks a deviation, which must be 0, or a number whose square and whose square's reciprocal are
+/// normal numbers.
 fn deviation(what: &str, value: f64) -> Result<f64> {
     match value == 0.0 || (value > 0.0 && (value * value).is_normal() && (1.0 / (value * value)).is_normal()) {
         true => Ok(value),

@@ -8,20 +8,21 @@ use crate::{
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
 
-/// Parameters of a generated bundle adjustment. Neighbouring cameras are 1 apart.
+/// Parameters of a generated bundle adjustment. The distance between neighbouring cameras is 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scene {
     /// Number of cameras.
     pub cameras: usize,
     /// Number of points.
     pub points: usize,
-    /// Number of cameras that see each point. They are drawn from twice as many neighbours.
+    /// Number of cameras that see each point. The cameras that see a point are drawn from twice as
+    /// many neighbours on the ring.
     pub views: usize,
     /// Standard deviation of each coordinate in a picture, in pixels.
     pub noise: f64,
-    /// Error of the start: the standard deviation of every coordinate of cameras and points. A
-    /// hundredth of this number applies to rotations (in radians), to focal lengths (relative), and
-    /// to k1 and k2.
+    /// Error of the start: the standard deviation of every coordinate of cameras and points. The
+    /// standard deviation of rotations (in radians), of focal lengths (relative), and of the
+    /// distortion parameters k1 and k2 is a hundredth of this number.
     pub error: f64,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -36,8 +37,8 @@ impl Default for Scene {
 }
 
 /// Generates a bundle adjustment whose start differs from the true values. Focal lengths are 500 to
-/// 1000 pixels, k1 is -0.1 to 0, and k2 is 0 to 0.02. Every point is well in front of the cameras
-/// that see it.
+/// 1000 pixels. The distortion parameter k1 is -0.1 to 0, and k2 is 0 to 0.02. Every point is well
+/// in front of the cameras that see it.
 ///
 /// With the same seed, the matrix of [`Visibility`](crate::generate::Visibility) has the pattern of
 /// this problem. Observations are in the order of the points.
@@ -45,7 +46,8 @@ impl Default for Scene {
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if there are fewer cameras than views of a point,
 /// and for deviations that are negative or not finite; [`Error::TooLarge`](crate::Error::TooLarge)
-/// and [`Error::Memory`](crate::Error::Memory) for sizes out of range.
+/// for too many cameras or points; [`Error::Memory`](crate::Error::Memory) if the host lacks the
+/// memory.
 pub fn bundle_adjustment(scene: &Scene) -> Result<BundleAdjustment> {
     let (noise, error) = (deviation("the noise", scene.noise)?, deviation("the error of the start", scene.error)?);
     let random = &mut Random::new(scene.seed);
@@ -69,7 +71,8 @@ pub fn bundle_adjustment(scene: &Scene) -> Result<BundleAdjustment> {
     Ok(BundleAdjustment { cameras: starts, points: points.into_iter().map(Into::into).collect(), observations })
 }
 
-/// The circle of the cameras, or an arc of it if they are few, in the plane y = 0.
+/// The circle on which the cameras are, in the plane y = 0. If there are few cameras, they are on
+/// an arc of the circle.
 struct Ring {
     cameras: usize,
     radius: f64,
@@ -80,8 +83,9 @@ struct Ring {
 impl Ring {
     fn new(scene: &Scene) -> Self {
         let window = scene.views.saturating_mul(2).min(scene.cameras) as f64;
-        // The radius is so large that points at twice the window in front of the cameras are well
-        // inside, and that neighbouring cameras look in about the same direction.
+        // The radius is so large that neighbouring cameras look in about the same direction, and
+        // that points in front of the cameras, at a distance of twice the window, are well inside
+        // the circle.
         let radius = (scene.cameras as f64 / TAU).max(8.0 * window).max(16.0);
         Self { cameras: scene.cameras, radius, window }
     }
@@ -154,8 +158,8 @@ mod tests {
     use crate::{BlockShape, Error, generate};
     use nalgebra::Rotation3;
 
-    /// The observed point in the coordinates of its camera, and the residual, computed only from
-    /// the problem's numbers.
+    /// The observed point in the coordinates of its camera, and the residual of the observation,
+    /// computed only from the problem's numbers.
     fn residual(problem: &BundleAdjustment, of: &Observation) -> (Vector3<f64>, Vector2<f64>) {
         let [a, b, c, x, y, z, f, k1, k2] = problem.cameras[of.camera as usize];
         let point = Vector3::from(problem.points[of.point as usize]);
@@ -172,7 +176,8 @@ mod tests {
 
     #[test]
     fn without_noise_and_error_it_is_the_truth_and_every_point_is_in_the_picture() {
-        // One camera and one view, as many views as cameras, and a whole ring.
+        // The cases are one camera with one view, three cameras with three views of each point, and
+        // whole rings of cameras.
         for (cameras, views) in [(1, 1), (3, 3), (40, 20), (500, 5)] {
             let scene = Scene { cameras, points: 300, views, noise: 0.0, error: 0.0, seed: 3 };
             let problem = bundle_adjustment(&scene).unwrap();
@@ -202,7 +207,7 @@ mod tests {
         };
         assert!((apart(|problem| problem.points.concat()) / 0.3 - 1.0).abs() < 0.05);
         let turns = apart(|problem| problem.cameras.iter().flat_map(|camera| camera[..3].to_vec()).collect());
-        // This is the deviation of only 180 numbers.
+        // The deviation is computed from only 180 numbers, so the tolerance is wide.
         assert!((turns / 0.003 - 1.0).abs() < 0.25, "{turns}");
     }
 

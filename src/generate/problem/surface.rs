@@ -1,5 +1,6 @@
-//! Paths over the surfaces of a torus and a sphere. Steps are about 1 long, and neighbouring turns
-//! are about 1 apart. The x axis of a pose points ahead, and z points away from the surface.
+//! Paths over the surfaces of a torus and a sphere. A path winds around its surface in steps of
+//! about 1, with turns that are about 1 apart. The x axis of a pose points ahead, and z points away
+//! from the surface.
 use crate::{Result, generate::room};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 use std::f64::consts::{PI, TAU};
@@ -53,8 +54,8 @@ pub(super) fn path(poses: u32, at: impl Fn(f64) -> Point) -> Result<Vec<Isometry
 mod tests {
     use super::*;
 
-    /// Steps are nearly 1 long and lead ahead, except at the poles. All poses are on the surface,
-    /// and z is normal to it.
+    /// Steps of a path have a length of nearly 1 and lead ahead, except at the poles. All poses are
+    /// on the surface, and z is normal to it.
     #[test]
     fn paths_cover_their_surfaces() {
         let (on_torus, on_sphere) = (path(2000, torus(2000)).unwrap(), path(2000, sphere(2000)).unwrap());

@@ -10,9 +10,9 @@ pub(super) trait Turn<const D: usize>: AbstractRotation<f64, D> + Copy + Debug +
     fn quarters() -> Vec<Self>;
     /// Draws a rotation whose angle about every axis has this standard deviation.
     fn drawn(deviation: f64, random: &mut Random) -> Self;
-    /// Normalizes the rotation, as reading it from a file does.
+    /// Normalizes the rotation in the same way as a reader that reads it from a file.
     fn settled(self) -> Self;
-    /// The poses of a path over a surface; `None` if the shape is not a surface.
+    /// The poses of a path over a surface, or `None` if the shape is not a surface.
     fn on_surface(_: Shape, _poses: u32) -> Result<Option<Vec<Isometry<f64, Self, D>>>> {
         Ok(None)
     }

@@ -1,4 +1,5 @@
-//! A path through cells or over a surface, with closures where it comes near itself.
+//! A path through cells or over a surface. Closures connect poses at which the path comes near
+//! itself.
 use super::{deviation, normal, turn::Turn};
 use crate::{
     Error, Result,
@@ -18,12 +19,13 @@ pub struct Walk {
     pub closures: usize,
     /// Number of landmarks.
     pub landmarks: usize,
-    /// Number of poses that see each landmark. They are drawn from the poses in the landmark's cell
-    /// and in adjacent cells; if there are fewer, all of these see it.
+    /// Number of poses that see each landmark. These poses are drawn from the poses in the
+    /// landmark's cell and in adjacent cells. If there are fewer than `views` poses in these cells,
+    /// all of them see the landmark.
     pub views: usize,
     /// Course of the path.
     pub shape: Shape,
-    /// Standard deviation of every measured coordinate. A step is 1 long.
+    /// Standard deviation of every measured coordinate. The length of a step is 1.
     pub noise: f64,
     /// Standard deviation of measured rotations about every axis, in radians. The default is a
     /// quarter of `noise`.
@@ -39,7 +41,8 @@ pub enum Shape {
     Plane,
     /// Through cells of space.
     Space,
-    /// In turns around the tube of a torus. The radius of the torus is three times the tube's.
+    /// In turns around the tube of a torus. The radius of the torus is three times the radius of
+    /// the tube.
     Torus,
     /// In turns from one pole of a sphere to the other.
     Sphere,
@@ -58,13 +61,14 @@ impl Default for Walk {
 ///
 /// In the plane and in space the path goes from cell to cell, straight ahead or after a turn of 90
 /// degrees. The world has about one cell for every four poses. On a torus or a sphere the path
-/// covers the surface in turns that are 1 apart, and cells have edges of length 2.
+/// covers the surface in turns whose distance from one another is 1, and cells have edges of length
+/// 2.
 ///
-/// Information matrices describe the noise; they are the identity if there is no noise. The start
-/// follows from the steps only: each pose from the pose before. The first pose is the true one and
-/// fixed. A landmark starts where the first pose that sees it measured it. Steps and closures are
-/// in the order of the later pose. Sightings are in the order of the landmarks, whose names follow
-/// the names of the poses.
+/// Information matrices describe the noise. If there is no noise, information matrices are the
+/// identity. In the start, each pose follows from the pose before and the measured step between
+/// them. The first pose is the true pose, and it is fixed. A landmark starts where the first pose
+/// that sees it measured it. Steps and closures are in the order of the later pose. Sightings are
+/// in the order of the landmarks, whose names follow the names of the poses.
 ///
 /// The error of the start grows with the square root of the path's length. Closures whose ends are
 /// far apart along the path can then lead a solver into a wrong minimum. An example is 600 poses on
@@ -72,8 +76,8 @@ impl Default for Walk {
 ///
 /// # Errors
 /// [`Error::Argument`] for no poses, for landmarks without views, for more closures than pairs of
-/// near poses, and for noise that is negative or not finite; [`Error::TooLarge`] and
-/// [`Error::Memory`] for sizes out of range.
+/// near poses, and for noise that is negative or not finite; [`Error::TooLarge`] for too many poses
+/// or landmarks; [`Error::Memory`] if the host lacks the memory.
 pub fn pose_graph(walk: &Walk) -> Result<Graph> {
     Ok(match walk.shape {
         Shape::Plane => Graph::Plane(recorded(walk)?),
@@ -142,8 +146,8 @@ fn recorded<R: Turn<D>, const D: usize, const N: usize>(walk: &Walk) -> Result<P
     })
 }
 
-/// Typical number of poses in a cell and the cells that touch it. Memory is reserved for this
-/// number.
+/// Typical number of poses in a cell and in the cells that touch it. Memory is reserved for this
+/// number of poses.
 const NEAR: usize = 28;
 
 /// Standard deviations of coordinates, and of rotations about every axis.
@@ -189,8 +193,8 @@ struct Path<R, const D: usize> {
 
 impl<R: Turn<D>, const D: usize> Path<R, D> {
     fn drawn(poses: u32, random: &mut Random) -> Result<Self> {
-        // The world is at least two cells wide, so that at every border one of the turns leads back
-        // inside.
+        // The world is at least two cells wide, so that at every border one of the possible turns
+        // leads back inside.
         let side = (2..).find(|side: &i64| side.pow(D as u32) * 4 >= poses.into()).unwrap_or(i64::MAX) as i32;
         let quarters = R::quarters();
         let ways = [vec![R::identity(); quarters.len() * 3 / 2], quarters].concat();
@@ -211,8 +215,8 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
     }
 
     fn over(middles: Vec<Isometry<f64, R, D>>) -> Result<Self> {
-        // A surface passes through few cells. With edges of length 2 there are at least three pairs
-        // of near poses for each pose.
+        // A surface passes through few cells. If cells have edges of length 2, there are at least
+        // three pairs of near poses for each pose.
         let mut path = Self::with_room(middles.len() as u64, 2.0)?;
         for middle in middles {
             path.push(std::array::from_fn(|axis| (middle.translation.vector[axis] / 2.0).round() as i32), middle);

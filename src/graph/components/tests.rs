@@ -1,4 +1,5 @@
-//! Models of `hook` and `flatten`, in every order: `cl/graph/components.cl`, `cl/graph/trees.cl`.
+//! Models of the kernels `hook` and `flatten` (`cl/graph/components.cl`, `cl/graph/trees.cl`), run
+//! with their items in random orders.
 use crate::{
     generate::Random,
     graph::tests::{Family, components_of, families},
@@ -41,7 +42,7 @@ async fn flatten(parent: &Words, root: &Words, vertex: usize) {
     root.store(vertex, found).await;
 }
 
-/// The trees of a graph after all items have hooked.
+/// The trees of a graph after all items of the model of `hook` have ended.
 fn hooked(vertices: usize, leaving: &[Vec<usize>], seed: u64) -> Words {
     let parent = Words::new(0..vertices);
     interleave((0..vertices).map(|vertex| hook(&parent, &leaving[vertex], vertex)), seed);
@@ -78,8 +79,8 @@ fn components_are_right_in_every_order() {
     }
 }
 
-/// Roots cannot be written to the array in which other items shorten paths, because an older
-/// ancestor may replace a root.
+/// If `flatten` wrote roots to the array in which other items shorten paths, some results would be
+/// wrong, because an item may replace a root by an older ancestor.
 #[test]
 fn roots_in_the_array_of_parents_are_lost() {
     let mut wrong = 0;

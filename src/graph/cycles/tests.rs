@@ -1,11 +1,12 @@
-//! Devices and the reference compute the same distances, or refuse the same cycles.
+//! Tests that devices and the reference compute the same distances, or refuse the same cycles.
 use super::*;
 use crate::{Csc, device::test_device, element::Length, generate::Random, graph::shortest_paths, reference};
 
 /// Edges (from, to, length).
 type EdgeList = Vec<(usize, usize, f64)>;
 
-/// Distances from vertex 0, or the error. Checks that the device and the reference give the same.
+/// Distances from vertex 0, or the error. Checks that the device and the reference give the same
+/// result.
 fn both<D: Length>(n: usize, edges: &EdgeList) -> Result<Vec<D>> {
     // The shortest of parallel edges counts: a matrix has one entry for each place.
     let mut by_place = std::collections::BTreeMap::new();
@@ -50,8 +51,8 @@ fn cycles_of_length_zero_are_no_negative_ones() -> Result<()> {
     let pair = vec![(0, 1, 0.41), (1, 2, -0.1), (2, 1, 0.1)];
     assert_eq!(both::<f64>(3, &pair)?, [0.0, (0.41 - 0.1) + 0.1, 0.41 - 0.1]);
     both::<f32>(3, &pair)?;
-    // Chains that end in a cycle. Cycles are looked for before or after the distances reach the
-    // cycle.
+    // The graphs are chains that end in a cycle. The first search for cycles comes before or after
+    // the distances reach the cycle.
     for n in [62, 63, 64, 150] {
         let mut edges: EdgeList = (0..n - 3).map(|i| (i, i + 1, 0.41)).collect();
         edges.extend([(n - 3, n - 2, -0.1), (n - 2, n - 3, 0.1), (0, n - 1, -0.3), (n - 1, 0, 0.3)]);
@@ -69,10 +70,10 @@ fn negative_cycles_of_every_magnitude_are_named() {
         assert!(vertex == 1 && (found / length + 0.5).abs() < 1e-9, "{length}: {found}");
     }
     assert_eq!(refused::<f32>(3, &vec![(0, 1, 1e-30), (1, 0, -2e-30)]).unwrap().0, 0);
-    // A cycle whose fall rounding stops only after 2^24 steps.
+    // A cycle along which distances fall until rounding stops them after 2^24 steps.
     assert_eq!(refused::<f32>(2, &vec![(0, 1, 0.0), (1, 0, -1.0)]), Some((0, -1.0)));
     // A cycle whose distances reach the lowest number before the first search for cycles, and a
-    // path to that number.
+    // path whose distances reach it.
     let low = f64::from(i32::MIN);
     assert_eq!(refused::<i32>(2, &vec![(0, 1, low / 2.0), (1, 0, low / 2.0)]), Some((0, low)));
     assert_eq!(both::<i32>(3, &vec![(0, 1, low), (1, 2, -5.0)]).unwrap(), [0, i32::MIN, i32::MIN]);
@@ -93,7 +94,7 @@ fn a_fall_by_rounding_alone_is_refused() {
     assert_eq!(why, want);
 }
 
-/// Whether a walk of at most n edges and negative length leads from a vertex back to it.
+/// Whether a walk of at most `n` edges and negative length leads from `vertex` back to `vertex`.
 fn is_on_negative_cycle(n: usize, edges: &EdgeList, vertex: usize) -> bool {
     let mut least = vec![f64::INFINITY; n];
     least[vertex] = 0.0;
@@ -112,7 +113,7 @@ fn is_reached(n: usize, edges: &EdgeList, vertex: usize) -> bool {
     reached[vertex]
 }
 
-/// Lengths that are multiples of 2^-10 and small: no sum is rounded.
+/// The lengths in this test are small multiples of 2^-10, so no sum is rounded.
 #[test]
 fn what_is_refused_is_on_a_negative_cycle_and_all_else_is_computed() {
     let (mut some, mut none) = (0, 0);
@@ -141,9 +142,9 @@ fn what_is_refused_is_on_a_negative_cycle_and_all_else_is_computed() {
     assert!(some > 10 && none > 10, "{some} {none}");
 }
 
-/// Constraints x(to) - x(from) <= length that some x satisfies, many of them with equality. So many
-/// cycles have length 0. If lengths are decimal fractions, rounding may make the length of such a
-/// cycle negative.
+/// Every edge is a constraint x(to) - x(from) <= length. Some numbers x satisfy all constraints,
+/// many of them with equality, so many cycles have length 0. If lengths are decimal fractions,
+/// rounding may make the length of such a cycle negative.
 #[test]
 fn difference_constraints_are_solved() -> Result<()> {
     let mut solved = 0;
@@ -173,7 +174,7 @@ fn difference_constraints_are_solved() -> Result<()> {
             Err(error) => return Err(error),
         }
         let _also_in_f32 = both::<f32>(n, &edges);
-        // Constraints that no x satisfies.
+        // Adds constraints that no numbers x satisfy.
         let (from, to, _) = edges[0];
         edges.extend([(from, to, (x[to] - x[from]) / unit), (to, from, (x[from] - x[to]) / unit - 0.25)]);
         edges.push((0, from, 50.0));

@@ -1,4 +1,5 @@
-//! Distances are those of Dijkstra's algorithm with every size of groups, queues and shares.
+//! Tests that distances equal those of Dijkstra's algorithm with every size of work-groups, queues
+//! and shares.
 mod interleaved;
 
 use super::*;
@@ -18,8 +19,8 @@ use crate::{
 /// Entries (to, from, length).
 type Entries<D> = Vec<(usize, usize, D)>;
 
-/// The numbers of GPUs, except for the given work-items, parts of a tile, parts of a share, and
-/// hops.
+/// The numbers of GPUs, except for the four given ones: work-items of a work-group, parts of a
+/// tile, parts of a share, and hops.
 fn numbers([frontier_group, frontier_tile, frontier_share, frontier_hops]: [usize; 4]) -> FrontierNumbers {
     let gpu = FrontierNumbers::of(DeviceKind::Gpu);
     FrontierNumbers { frontier_group, frontier_tile, frontier_share, frontier_hops, ..gpu }
@@ -58,7 +59,7 @@ fn grid(side: usize, mut length: impl FnMut() -> f64) -> Entries<f64> {
     entries
 }
 
-/// In a chain, a round visits one edge, and one more edge for each hop.
+/// In a chain of vertices, a round visits one edge, and one further edge for each hop.
 #[test]
 fn chains_take_a_round_for_all_hops() -> Result<()> {
     for (group, hops) in [(1, 0), (1, 5), (8, 1), (64, 12)] {
@@ -79,7 +80,7 @@ fn grids_have_the_distances_of_dijkstra() -> Result<()> {
     let entries = grid(50, || random.unit());
     let narrow = entries.iter().map(|&(to, from, length)| (to, from, length as f32)).collect();
     for sizes in [[1, 16, 16, 0], [1, 8, 8, 3], [8, 16, 4, 5], [64, 64, 16, 12], [256, 64, 16, 12]] {
-        // Some dozens of vertices are near at a time. They are one share for each group, or more.
+        // A round visits some dozens of vertices: one share for each work-group, or several.
         for frontier_groups in [1, 8] {
             let numbers = FrontierNumbers { frontier_groups, ..numbers(sizes) };
             visited(2500, &entries, numbers, 0.5)?;
@@ -90,12 +91,14 @@ fn grids_have_the_distances_of_dijkstra() -> Result<()> {
     Ok(())
 }
 
-/// Hubs that are reached during the hops of a group and have more neighbours than its queue holds.
-/// The last has so many edges that they are divided into several parts.
+/// Tests hubs, which are vertices with many edges, that a work-group reaches during its hops. A hub
+/// has more neighbours than the queue of the work-group holds. The last hub has so many edges that
+/// they are divided into several parts.
 #[test]
 fn queues_that_overflow_lose_no_vertex() -> Result<()> {
     for (degree, sizes) in [(9, [1, 8, 8, 4]), (40, [16, 8, 4, 12]), (65, [64, 64, 16, 12]), (700, [64, 64, 16, 12])] {
-        // A chain of hubs: the leaves of each lead to the next, by lengths that fall and rise.
+        // A chain of hubs. The neighbours of each hub lead to the next hub, by edges whose lengths
+        // fall and rise.
         let (hubs, apart) = (6, degree + 1);
         let mut entries = Vec::new();
         for hub in (0..hubs).map(|hub| hub * apart) {

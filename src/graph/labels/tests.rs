@@ -1,5 +1,5 @@
-//! Models of `join_levels`, `enter_levels`, `follow` and `lower_labels`, in every order:
-//! `cl/graph/labels.cl`.
+//! Models of the kernels `join_levels`, `enter_levels`, `follow` and `lower_labels`
+//! (`cl/graph/labels.cl`), run with their items in random orders.
 use crate::{
     generate::Random,
     graph::{
@@ -11,7 +11,7 @@ use crate::{
 
 const NONE: usize = usize::MAX;
 
-/// A graph and distances in it.
+/// A graph and the distances of its vertices from sources.
 struct Reached {
     /// The edges that enter each vertex, (from, length), ascending.
     entering: Vec<Vec<(usize, usize)>>,
@@ -34,7 +34,8 @@ impl Reached {
         self.entering.len()
     }
 
-    /// The begins of the tight edges that enter a vertex.
+    /// The vertices at which tight edges into `vertex` begin. An edge is tight if a shortest path
+    /// uses it.
     fn tight(&self, vertex: usize) -> impl Iterator<Item = usize> {
         let reached = self.path_length[vertex];
         let edges = self.entering[vertex].iter().filter(move |_| reached != NONE);
@@ -133,12 +134,12 @@ async fn lower_labels(graph: &Reached, label: &Words, level: &Words, before: &Wo
     }
 }
 
-/// The labels by all kernels, as the host launches them. `apart` is false if roots of levels are
-/// written to the array in which items shorten paths.
+/// The labels that the models compute, launched in the host's order. If `apart` is false, roots of
+/// levels are written to the array in which items shorten paths.
 fn nearest(graph: &Reached, labels: &[(usize, usize)], apart: bool, mut seed: u64) -> Vec<usize> {
     let n = graph.vertices();
-    // Each launch draws an order and its kind. With one kind for all launches more runs lose
-    // labels, so the test that looks for such runs keeps one kind.
+    // Each launch draws a kind of order and an order of that kind. If all launches have one kind of
+    // order, more runs lose labels, so the test that looks for lost labels keeps one kind.
     let mut random = Random::new(seed);
     let mut next = || {
         seed += 1000;
@@ -171,7 +172,7 @@ fn wrong(apart: bool, seeds: u64) -> usize {
     let mut wrong = 0;
     for family in families() {
         let last = family.vertices - 1;
-        // Paths lead over vertices in the middle.
+        // The sources are chosen so that shortest paths lead over vertices in the middle.
         for labels in [vec![(0, 0)], vec![(last, 0), (0, 1)], vec![(0, 2), (last / 2, 0), (last, 1)]] {
             let sources: Vec<usize> = labels.iter().map(|label| label.0).collect();
             let graph = Reached::of(&family, &sources);
@@ -191,7 +192,8 @@ fn labels_are_right_in_every_order() {
     assert_eq!(wrong(true, 32), 0);
 }
 
-/// The label of a source is lost if its level's root was replaced by an older ancestor.
+/// Tests that the label of a source is lost if an item replaces the root of the source's level by
+/// an older ancestor.
 #[test]
 fn roots_of_levels_in_the_array_of_parents_lose_labels() {
     let wrong = wrong(false, 64);

@@ -1,4 +1,4 @@
-//! The relaxation itself, which devices and the reference share.
+//! The loop of Lloyd relaxation, which devices and the reference share.
 use super::{Lloyd, Patches};
 use crate::{Error, Result, graph::balance::Balance};
 
@@ -6,16 +6,17 @@ use crate::{Error, Result, graph::balance::Balance};
 const NONE: u32 = u32::MAX;
 
 /// Maximum number of times that seeds are moved from patch to patch. A relaxation follows each
-/// time. In the mean of the 30 runs of decision 21, energies fall by 5.3 % with 10 times, by 4.9 %
-/// with 5 times, and by 5.3 % with 20 times.
+/// time. In the mean of the 30 runs of docs/decisions/0021, balancing lowers energies by 5.3 % with
+/// this maximum, by 4.9 % with 5 times, and by 5.3 % with 20 times.
 const MOST_BALANCES: usize = 10;
 
-/// The maximum number of moves that are tried from one state. With 2 moves energies fall by 5.0 %.
-/// With 8 moves they fall by 5.4 %, in 1.2 times as many steps.
+/// The maximum number of sets of moves that are tried from one state. Balancing lowers energies by
+/// 5.3 % with 4 tries and by 5.0 % with 2. With 8 tries balancing lowers energies by 5.4 %, in 1.2
+/// times as many steps as with 4 tries.
 const MOST_TRIES: usize = 4;
 
-/// Number of times that the two seeds of a divided patch move to the centres of their halves. More
-/// moves do not lower energies further.
+/// Number of times that the two seeds of a divided patch move to the centres of their halves.
+/// Moving the seeds twice lowers energies no further than moving them once.
 const DIVISIONS: usize = 1;
 
 /// The order in which patches take vertices at equal distance from several seeds.
@@ -39,12 +40,13 @@ impl Ranks {
     }
 }
 
-/// The computations of a relaxation's step, on a device or by the reference.
+/// The computations in a step of a relaxation, which a device or the reference carries out.
 pub(crate) trait Steps {
     /// The patches of some seeds.
     type State;
-    /// The patches around seeds. If several seeds are equally near, a vertex takes the smallest of
-    /// their patches; if several are smallest, the one with the lowest number.
+    /// The patches around seeds. If several seeds are equally near, a vertex goes to the smallest
+    /// of their patches. If several of these patches are equally small, the vertex goes to the
+    /// patch with the lowest number.
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
     /// The energy that the options ask for.
     fn energy(&self, state: &Self::State) -> Result<f64>;
@@ -58,19 +60,20 @@ pub(crate) trait Steps {
     fn centres(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
     /// The vertex of each patch that is farthest from its seed.
     fn far_ends(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
-    /// The vertex that is farthest from all seeds and from the `added` vertices; the first if there
-    /// are several. A vertex out of reach is infinitely far. `None` if all vertices are at distance
-    /// 0.
+    /// The vertex that is farthest from all seeds and from the `added` vertices. If several
+    /// vertices are farthest, the result is the first of them; if all vertices are at distance 0,
+    /// `None`. A vertex out of reach is infinitely far.
     fn farthest(&self, state: &Self::State, seeds: &[u32], added: &[u32]) -> Result<Option<u32>>;
-    /// The costs and gains of patches; each patch has vertices.
+    /// The costs of giving patches up and the gains of dividing them. Each patch must have
+    /// vertices.
     fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
     fn vertices(&self) -> usize;
 }
 
 impl Balance {
-    /// Computes the balance of patches; every patch must have vertices. `inside` computes along
-    /// edges within patches only. `without` is the energy of each patch's vertices if they go to
-    /// other seeds.
+    /// Computes the costs and gains of patches. Every patch must have vertices. `inside` computes
+    /// along edges within patches only. For each patch, `without` has the energy that its vertices
+    /// would have if they went to other seeds.
     pub fn of<S: Steps>(whole: &S, inside: &S, state: &S::State, seeds: &[u32], without: &[f64]) -> Result<Self> {
         let (patches, now, sizes) = (seeds.len(), whole.energies(state)?, whole.sizes(state));
         let one = whole.far_ends(state, seeds)?;
@@ -99,7 +102,8 @@ impl Balance {
     }
 }
 
-/// Moves seeds until they stand still; the balanced form then also moves seeds from patch to patch.
+/// Moves seeds until they stand still. If the options ask for balance, seeds then also move from
+/// patch to patch.
 pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, seeds: Vec<u32>) -> Result<Patches> {
     let none = Patches {
         labels: Vec::new(),
@@ -127,7 +131,7 @@ pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, seeds: Vec<u32>) -> 
 struct Relaxation<'a, S: Steps> {
     steps: &'a S,
     asked: &'a Lloyd<'a>,
-    /// The best patches, without labels.
+    /// The best patches found so far, without labels.
     found: Patches,
     best: Option<Best<S::State>>,
 }
@@ -139,9 +143,9 @@ struct Best<T> {
 }
 
 impl<S: Steps> Relaxation<'_, S> {
-    /// Moves seeds until they stand still. Returns whether a better state was found, and keeps it.
-    /// If `sizes` is given, a vertex at equal distance from several seeds goes to the smallest
-    /// patch.
+    /// Moves seeds until they stand still. Keeps the best state, and returns whether a better state
+    /// was found. If `sizes` is given, a vertex at equal distance from several seeds goes to the
+    /// smallest patch.
     fn run(&mut self, mut seeds: Vec<u32>, mut sizes: Option<Vec<u32>>) -> Result<bool> {
         let (steps, asked) = (self.steps, self.asked);
         let mut found_better = false;
@@ -169,8 +173,9 @@ impl<S: Steps> Relaxation<'_, S> {
         Ok(found_better)
     }
 
-    /// The seeds after a step. The seed of each patch without vertices moves to the vertex farthest
-    /// from the seeds before the step and from the vertices to which such seeds have moved already.
+    /// The seeds after a step. The seed of a patch without vertices moves to the vertex that is
+    /// farthest from all seeds before the step, and from the vertices to which seeds of other
+    /// patches without vertices have moved in this step.
     fn moved(&self, state: &S::State, seeds: &[u32]) -> Result<Vec<u32>> {
         let mut moved = self.steps.centres(state, seeds)?;
         let (sizes, mut added) = (self.steps.sizes(state), Vec::new());
@@ -182,8 +187,9 @@ impl<S: Steps> Relaxation<'_, S> {
         Ok(moved)
     }
 
-    /// Whether a state is better than the best so far: it has fewer unreached vertices, or equally
-    /// many and a lower energy, or both are equal and its sizes are more even.
+    /// Whether a state is better than the best so far: it has fewer unreached vertices; or equally
+    /// many, and a lower energy; or equally many and the same energy, and patches of more even
+    /// sizes.
     fn is_better(&self, energy: f64, unreached: usize, sizes: Option<&[u32]>) -> bool {
         let Some(best) = &self.best else { return true };
         let squares = |sizes: &[u32]| sizes.iter().map(|&size| u128::from(size).pow(2)).sum::<u128>();

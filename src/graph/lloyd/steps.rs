@@ -28,7 +28,10 @@ pub(super) struct Shared<'a> {
 impl<'a> Shared<'a> {
     pub fn new(work: &'a Work, graph: &'a Graph, survey: Survey, asked: &Lloyd<'_>) -> Result<Self> {
         if survey.least < 0.0 {
-            return Err(Error::Argument(format!("patches take no negative length, the least is {}", survey.least)));
+            return Err(Error::Argument(format!(
+                "patches do not support negative lengths, and the least is {}",
+                survey.least
+            )));
         }
         Ok(Self {
             work,

@@ -1,4 +1,4 @@
-//! Patches have the bits of the reference, and the properties that are documented.
+//! Tests that patches have the bits of the reference, and the documented properties.
 use super::*;
 use crate::{
     Csc, Csr, Pattern, device::test_device, generate, generate::Random, graph::Balance, mesh::Mesh, reference,
@@ -18,7 +18,7 @@ fn compare(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     Ok(found)
 }
 
-/// Does as [`compare`], and checks the properties of the patches.
+/// Like [`compare`], but also checks the properties of the patches.
 fn check(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     let found = compare(g, asked)?;
     assert!(found.energies.iter().all(|energy| found.energy() <= *energy));
@@ -86,8 +86,9 @@ fn the_energy_of_centroids_is_of_distances_in_space() -> Result<()> {
             let centre = [0, 1, 2].map(|axis| of.iter().map(|point| point[axis]).sum::<f64>() / of.len() as f64);
             want += of.iter().map(|&point| crate::mesh::square(point, centre)).sum::<f64>();
         }
-        // Two sums of n terms that are not negative differ by at most 2nu. The bound also covers
-        // the centroids.
+        // Two sums of the same n nonnegative terms in different orders differ by at most 2·n·u of
+        // their value, where u is the unit round-off. The bound also covers the rounding of the
+        // centroids.
         assert!((found.energy() - want).abs() <= 1e-11 * want, "{} {want}", found.energy());
         assert!(found.energy() < by_seeds.energy(), "a chord is shorter than a path");
     }
@@ -123,8 +124,8 @@ fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
     Ok(())
 }
 
-/// Edges of length 0 join vertices into levels, whose vertices have one label. Ties continue along
-/// a long chain of vertices, the stem.
+/// Edges of length 0 join vertices into levels, whose vertices have one label. In some graphs a tie
+/// between two seeds continues along a long chain of vertices.
 #[test]
 fn labels_are_right_across_edges_of_length_0_and_behind_ties() -> Result<()> {
     let n = 600;
@@ -135,7 +136,8 @@ fn labels_are_right_across_edges_of_length_0_and_behind_ties() -> Result<()> {
             let (a, b) = (random.below(n as u64) as usize, random.below(n as u64) as usize);
             let length = [0.0, 0.0, 1.0, 2.0][random.below(4) as usize];
             lengths.insert((a, b), length);
-            // Some edges lead one way, and some are longer on the way back.
+            // Some edges lead in one direction only, and some have a greater length in the other
+            // direction.
             match random.below(4) {
                 0 => {}
                 1 => drop(lengths.insert((b, a), length + 1.0)),
@@ -147,8 +149,8 @@ fn labels_are_right_across_edges_of_length_0_and_behind_ties() -> Result<()> {
             compare(&g, &Lloyd::from(&seeds(count, n, seed)).steps(3))?;
         }
     }
-    // Two seeds at equal distance from the first vertex of a stem, whose vertices are numbered in
-    // ascending, descending and mixed order.
+    // Two seeds have equal distances from the first vertex of a chain. The vertices of the chain
+    // are numbered in ascending, descending and mixed order.
     for length in [1.0, 0.0] {
         for order in [|at, _| at, |at, n| n - 1 - at, |at, n| at * 7 % n] {
             let stem = |at: usize| order(at, n) + 2;
@@ -181,8 +183,8 @@ fn seeds_move_to_where_they_save_energy() -> Result<()> {
 
 #[test]
 fn balance_lowers_the_energy_of_round_patches() -> Result<()> {
-    // In patches that are not long, the two far ends are poor seeds. So seeds first move within the
-    // patch.
+    // If a patch is not long, vertices at its far ends are poor seeds for its halves. So the seeds
+    // of the halves first move within the patch.
     for (mesh, count) in
         [(generate::sphere(3)?, 12), (generate::torus(40, 16)?, 10), (generate::terrain(24, 24, 1)?, 9)]
     {
@@ -190,7 +192,8 @@ fn balance_lowers_the_energy_of_round_patches() -> Result<()> {
         for asked in [Lloyd::from(&from), Lloyd::from(&from).points(mesh.points())] {
             let (plain, balanced) = (check(&g, &asked)?, check(&g, &asked.clone().balanced())?);
             assert!(balanced.energy() < plain.energy(), "{} {}", balanced.energy(), plain.energy());
-            // The steps without balance come first, so balance cannot end with a higher energy.
+            // A balanced computation begins with all steps of the computation without balance, so
+            // balance cannot raise the final energy.
             assert_eq!(balanced.energies[..plain.energies.len()], plain.energies);
         }
     }
@@ -204,8 +207,8 @@ fn patches_that_cost_less_than_others_gain_move_first() {
         gains: vec![1.0, 5.0, 7.0, f64::NEG_INFINITY],
         pairs: [vec![10, 11, 12, 13], vec![20, 21, 22, 23]],
     };
-    // First both moves whose gain is above their cost; then each of them alone, and the next best
-    // move.
+    // The first set has both moves whose gain is above their cost. The next sets have each of these
+    // moves alone, and then the next best move.
     let moves = balance.moves(&[0, 1, 2, 3], 4);
     assert_eq!(moves, [[22, 11, 12, 21], [22, 1, 12, 3], [0, 1, 12, 22], [21, 11, 2, 3]]);
     assert_eq!(balance.moves(&[0, 1, 2, 3], 1), [[22, 11, 12, 21]]);
@@ -218,7 +221,8 @@ fn patches_that_cost_less_than_others_gain_move_first() {
 
 #[test]
 fn patches_are_divided_only_between_seeds_that_reach_all_of_them() -> Result<()> {
-    // A ring in one direction and a tail that leads into it: nothing leads back to the tail.
+    // A ring of edges in one direction, and a tail of vertices that leads into the ring. No edge
+    // leads from the ring back to the tail.
     let n = 12;
     let ring = (0..n).map(|at| ((at + 1) % n, at, 1.0 + at as f64 / 8.0));
     let g = Csc::from_triplets(n + 3, n + 3, ring.chain([(0, n, 1.0), (n, n + 1, 2.0), (n + 1, n + 2, 1.0)]))?;
@@ -248,17 +252,19 @@ fn patches_without_vertices_begin_anew_far_away() -> Result<()> {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), 3);
-    // All of them move in one step, first to parts of the graph without a seed.
+    // The seeds of all patches without vertices move in one step, first to parts of the graph
+    // without a seed.
     let apart = Csc::from_triplets(8, 8, (0..4).flat_map(|at| [(2 * at, 2 * at + 1, 1.0), (2 * at + 1, 2 * at, 1.0)]))?;
     let found = compare(&apart, &Lloyd::from(&[2, 2, 2, 2, 2]).steps(1))?;
     assert_eq!((found.unreached, &found.seeds[..]), (0, &[2, 0, 4, 6, 1][..]));
-    // Many vertices at distance 0 from each other, and a strip that leads away from them: no patch
-    // stays empty.
+    // Many vertices are at distance 0 from each other, and a strip of edges leads away from them.
+    // No patch stays empty.
     let along = (0..40).map(|at| (at, at + 1, if at < 30 { 0.0 } else { 1.0 }));
     let strip = Csc::from_triplets(41, 41, along.flat_map(|(a, b, length)| [(a, b, length), (b, a, length)]))?;
     let found = check(&strip, &Lloyd::from(&[0, 1, 2, 3, 4, 5, 6, 7]).steps(1))?;
     assert!((0..8).all(|patch| found.labels.contains(&patch)), "{:?}", found.labels);
-    // More patches than places: the surplus patches stay empty, and the seeds stand still.
+    // If there are more patches than places at distances above 0, the surplus patches stay empty,
+    // and the seeds stand still.
     let found = check(&strip, &Lloyd::from(&(0..15).collect::<Vec<_>>()).balanced())?;
     assert_eq!((0..15).filter(|patch| found.labels.contains(patch)).count(), 11);
     // One seed cannot reach both triangles, and its patch has no border.
@@ -274,9 +280,9 @@ fn patches_without_vertices_begin_anew_far_away() -> Result<()> {
 fn what_makes_no_patches_is_refused() -> Result<()> {
     let g = test_device().upload(&Csc::from_triplets(3, 3, [(0, 1, 1.0), (1, 2, -2.0)])?)?;
     let refused = |asked: Lloyd<'_>| asked.run(&g).map(drop).unwrap_err().to_string();
-    assert_eq!(refused(Lloyd::from(&[])), "no seed: patches begin at one at least");
+    assert_eq!(refused(Lloyd::from(&[])), "at least one seed is required");
     assert_eq!(refused(Lloyd::from(&[3])), "seed 3 is outside a graph of 3 vertices");
-    assert_eq!(refused(Lloyd::from(&[0])), "patches take no negative length, the least is -2");
+    assert_eq!(refused(Lloyd::from(&[0])), "patches do not support negative lengths, and the least is -2");
     let few = refused(Lloyd::from(&[0]).points(&[[0.0; 3]]));
     assert_eq!(few, "points has 1 elements, 3 expected (one for each vertex)");
     Ok(())

@@ -1,4 +1,4 @@
-//! A model of `set_sources` and `near_far`: `cl/graph/near_far.cl`.
+//! A model of the kernels `set_sources` and `near_far` of `cl/graph/near_far.cl`.
 use crate::{
     graph::tests::{dijkstra, families},
     interleave::{Words, interleave},
@@ -94,8 +94,8 @@ async fn near_far(leaving: &[Vec<(usize, usize)>], memory: &Memory, step: usize,
     limits.store(0, limit).await;
 }
 
-/// Sources are set in any order. All else is done by one item, which always reads its own latest
-/// writes.
+/// Items set sources in any order. After that, one item does all the work, and always reads its own
+/// latest writes.
 #[test]
 fn distances_are_right_in_every_order() {
     for family in families() {

@@ -1,4 +1,4 @@
-//! Predecessors are those of a model that works in rounds.
+//! Tests that predecessors equal those of a model that works in rounds.
 use super::*;
 use crate::{Csc, device::test_device, element::Length, generate::Random, graph::ShortestPaths};
 
@@ -52,14 +52,15 @@ fn they_are_the_least_by_the_fewest_steps() -> Result<()> {
     for seed in 0..24 {
         let mut random = Random::new(seed);
         let n = 2 + random.below(70) as usize;
-        // Most lengths are 0, or one is large and the small ones are lost beside it in rounding.
+        // Either most lengths are 0, or one length is large and small lengths are lost in rounding
+        // when they are added to it.
         let (large, small) = if seed % 3 == 0 { (1e9, 1e-9) } else { (1.0, 0.0) };
         let mut lengths = std::collections::BTreeMap::new();
         for _ in 0..3 * n {
             let (from, to) = (random.below(n as u64) as usize, random.below(n as u64) as usize);
             lengths.insert((from, to), if random.below(4) == 0 { large } else { small });
         }
-        // Potentials make edges negative, but no cycle.
+        // Potentials of the vertices make the lengths of edges negative, but not those of cycles.
         let potential: Vec<f64> =
             (0..n).map(|_| if seed % 3 == 0 || seed % 2 == 0 { 0.0 } else { random.below(9) as f64 }).collect();
         let edges: EdgeList = lengths
@@ -71,11 +72,11 @@ fn they_are_the_least_by_the_fewest_steps() -> Result<()> {
             check::<i32>(n, &edges, &[n - 1])?;
         }
     }
-    // An infinite edge leads nowhere.
+    // An edge of infinite length is never used.
     check::<f32>(4, &vec![(0, 1, f64::INFINITY), (0, 2, 1.0), (2, 3, f64::INFINITY), (3, 1, 1.0)], &[0])
 }
 
-/// A chain of edges of length 0 is followed without a read for each vertex.
+/// Tests that a chain of edges of length 0 is followed without a read for each vertex.
 #[test]
 fn a_chain_of_edges_of_length_zero_takes_few_reads() -> Result<()> {
     let n = 2000;

@@ -1,4 +1,4 @@
-//! Distances and numbers of sweeps are those of sweeps on the host.
+//! Tests that distances and numbers of sweeps equal those of sweeps on the host.
 use crate::{
     Csc, Csr, Result,
     device::test_device,
@@ -7,8 +7,9 @@ use crate::{
     graph::{Schedule, ShortestPaths},
 };
 
-/// Distances from vertex 0, and the number of sweeps. The last sweep lowers no distance. Each
-/// vertex takes the least over its edges, from the distances of the sweep before.
+/// Distances from vertex 0, and the number of sweeps. The last sweep lowers no distance. In each
+/// sweep a vertex gets the least length over the edges that enter it, computed from the distances
+/// of the sweep before.
 fn model<D: Length>(g: &Csc<D>) -> (Vec<D>, u64) {
     let mut distance = vec![D::HIGHEST; g.ncols()];
     distance[0] = D::from_f64(0.0);
@@ -30,8 +31,9 @@ fn model<D: Length>(g: &Csc<D>) -> (Vec<D>, u64) {
     unreachable!("sweeps end")
 }
 
-/// Edges of a graph without cycles, from each vertex to the next and to later vertices. Their
-/// lengths are `length(random)`. Edges lead to the last of the `n` vertices from all others.
+/// Edges of a graph without cycles, from each vertex to the next and to later vertices. The length
+/// of each edge is `length(random)`. Edges lead from all other vertices to the last of the `n`
+/// vertices.
 fn edges(n: usize, mut length: impl FnMut(&mut Random) -> f64) -> Vec<(usize, usize, f64)> {
     let mut random = Random::new(n as u64);
     let mut edges = std::collections::BTreeMap::new();
@@ -56,9 +58,9 @@ fn check<D: Length>(n: usize, length: impl FnMut(&mut Random) -> f64) -> Result<
     Ok(())
 }
 
-/// Two arrays take turns, and one has older distances. If there are 65 sweeps or more, cycles are
-/// looked for between sweeps. The last of 1300 vertices has more edges than a piece of a sum has
-/// terms.
+/// Tests sweeps whose two arrays of distances take turns. If there are 65 sweeps or more, the host
+/// looks for cycles between sweeps. The last of 1300 vertices has more than 1024 edges, so its sum
+/// is cut into pieces.
 #[test]
 fn sweeps_are_as_many_as_on_the_host_and_have_its_bits() -> Result<()> {
     for n in [2, 40, 150, 1300] {

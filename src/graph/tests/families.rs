@@ -8,7 +8,7 @@ pub(in crate::graph) struct Family {
     pub edges: EdgeList,
 }
 
-/// Graphs of every kind, with lengths of 0 to 3, and lengths of 0 in both directions.
+/// Graphs of every kind. Lengths are 0 to 3, and some edges have length 0 in both directions.
 pub(in crate::graph) fn families() -> Vec<Family> {
     let n = 10;
     let mut random = Random::new(5);

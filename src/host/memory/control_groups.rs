@@ -7,7 +7,7 @@ struct Files {
     limit: &'static str,
     used: &'static str,
     /// Names of the lines in `memory.stat` that count cached pages of files. The system reclaims
-    /// these pages before it kills a process.
+    /// cached pages before it kills a process.
     cached: [&'static str; 2],
 }
 
@@ -19,18 +19,18 @@ const VERSION_1: Files = Files {
 const VERSION_2: Files =
     Files { limit: "memory.max", used: "memory.current", cached: ["inactive_file", "active_file"] };
 
-/// Number of bytes that the control groups of this process leave to it: the minimum over its own
-/// group and all groups above; `None` if there is no limit. `groups` is the text of
+/// Number of bytes that the control groups of this process leave to it, or `None` if there is no
+/// limit: the minimum over the process's own group and all groups above it. `groups` is the text of
 /// `/proc/self/cgroup`, and `mounted` is the folder of the groups' file systems.
 ///
-/// In a container the text may contain the path of a group as seen from outside, while the folder
-/// is that group itself. So folders that do not exist are skipped on the way up.
+/// In a container, `groups` may contain the path of a group as seen from outside, while the folder
+/// `mounted` is that group itself. So folders that do not exist are skipped on the way up.
 pub fn left(groups: &str, mounted: &Path) -> Option<u64> {
     groups.lines().filter_map(|line| left_by_line(line, mounted)).min()
 }
 
-/// Number of bytes left by the groups of a line `number:controllers:path`. A line of version 2 is
-/// `0::path`.
+/// Number of bytes left by the groups that a line `number:controllers:path` names. A line of
+/// version 2 is `0::path`.
 fn left_by_line(line: &str, mounted: &Path) -> Option<u64> {
     let mut parts = line.splitn(3, ':');
     let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);

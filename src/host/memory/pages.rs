@@ -1,6 +1,6 @@
-//! Memory pages of large host arrays. The first write to a page of 4 KiB takes a microsecond or
-//! more, which may exceed the time of computing its contents. So large arrays are placed in large
-//! pages, and small arrays in pages that have been written before.
+//! Memory pages of large host arrays. The first write to a page of 4 KiB takes at least a
+//! microsecond, which may exceed the time of computing the contents of the page. So large arrays
+//! are placed in large pages, and small arrays in pages that have been written before.
 use std::{hint::black_box, sync::Once};
 
 /// Number of bytes of a large page.
@@ -9,8 +9,9 @@ const PAGE: usize = 2 << 20;
 /// Makes the allocator keep the freed memory of arrays that are too small for large pages. By
 /// default glibc maps an array of 128 KiB or more separately, and returns the free end of its heap
 /// to the system if that end is longer than 128 KiB. When glibc first unmaps an array, it raises
-/// the first limit to the array's size and the second to twice that size. So this function
-/// allocates a large array and frees it without writing to it. Other allocators simply free it.
+/// the limit for separate mapping to the array's size, and the limit for the end of its heap to
+/// twice that size. So this function allocates a large array and frees it without writing to it.
+/// With allocators other than glibc's, this function has no effect.
 pub(crate) fn keep_small() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| drop(black_box(Vec::<u8>::with_capacity(2 * PAGE))));

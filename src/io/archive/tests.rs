@@ -1,4 +1,4 @@
-//! Archives of several members: which member is read, and what is refused.
+//! Tests which member of an archive is read, and which archives are refused.
 use super::super::packing::Packing;
 use super::super::packing::tests::{ALL, packed};
 use super::super::{ReadOptions, matrix_market};
@@ -47,7 +47,7 @@ fn the_matrix_is_the_member_called_like_the_archive() {
         ("a.tar", &[("a/", ""), ("a/a_b.mtx", DENSE), ("a/a_C.mtx", &notes), ("a/a.mtx", SPARSE)], 5.0),
         ("a.tar", &[("./b/b.mtx", &notes), ("./a/a.mtx", SPARSE)], 5.0),
         // If no member has the archive's name, a member is found by its own folder, by its banner,
-        // or because it is the only one.
+        // or because it is the only member.
         ("renamed.tar", &[("a/notes.mtx", &notes), ("a/a.mtx", SPARSE), ("a/read.me", "?")], 5.0),
         ("a.tar", &[("b.mtx", DENSE), ("A.mtx", SPARSE), ("b.txt", "1")], 5.0),
         ("a.tar", &[("anything", SPARSE)], 5.0),

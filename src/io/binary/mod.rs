@@ -1,8 +1,8 @@
 //! Compressed rows in plain binary: `BCSR0001` for scalars, and `BSR1` for dense blocks of one
 //! shape.
 //!
-//! These files need no parsing, so they are the fastest to read. Programs that measure matrix
-//! products exchange them.
+//! Files in plain binary need no parsing, so they are faster to read than files of any other
+//! format. Programs that measure matrix products exchange files in these two formats.
 //!
 //! | | `BCSR0001` | `BSR1` |
 //! |---|---|---|
@@ -15,7 +15,7 @@
 //!
 //! All numbers are little-endian. Columns are counted from 0 and in any order within a row. Files
 //! may be packed. The error [`Error::Malformed`] names the array and the element, counted from 0.
-//! Without values every entry is read as 1.
+//! If a file has no values, every entry is read as 1.
 //!
 //! ```
 //! use blockmul::io::{BlockLayout, ReadOptions, binary::{read_from, write_to}};
@@ -129,7 +129,8 @@ struct Sizes {
     shape: BlockShape,
     /// Type of the values: 0 none, 1 `f32`, 2 `f64`.
     kind: i32,
-    /// The blocks of which the matrix consists. They may differ from the blocks of the file.
+    /// The shape of the blocks of which the matrix consists. The blocks of the matrix may differ in
+    /// shape from the blocks in the file.
     layout: Option<BlockShape>,
 }
 

@@ -1,4 +1,4 @@
-//! Matrices come back as written, and malformed files are refused.
+//! Tests that matrices are read back as they were written, and that malformed files are refused.
 use super::*;
 use crate::{Bsr, Cbc, Csc, Csr};
 
@@ -120,7 +120,7 @@ fn what_is_wrong_is_refused_with_its_place() {
 }
 
 /// A short file that claims two thousand million entries is refused, and no memory is allocated for
-/// them.
+/// these entries.
 #[test]
 fn sizes_alone_get_no_memory() {
     let most = i64::from(i32::MAX);

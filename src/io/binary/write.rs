@@ -25,7 +25,7 @@ pub(in crate::io) fn write_view(path: &Path, view: AnyView<'_>) -> Result<()> {
     let bcsr = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bcsr"));
     let refuse = |reason: &str| Err(Error::Argument(format!("{}: {reason}", path.display())));
     if bcsr && view.shape != BlockShape::SCALAR {
-        return refuse("BCSR0001 holds scalars; name blocks .bin");
+        return refuse("BCSR0001 holds scalars only; write blocks to a .bin file");
     }
     if i32::try_from(view.pattern.nnz()).is_err() {
         return refuse("2^31 entries or more have no place in this format");

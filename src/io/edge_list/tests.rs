@@ -1,4 +1,4 @@
-//! Reading, refusals with their messages, and round trips.
+//! Tests reading edge lists, refusals with their messages, and round trips.
 use half::f16;
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
     from_text(text, &ReadOptions::default()).unwrap()
 }
 
-/// Returns the message without the file name.
+/// The error message for an edge list that is refused, without the file name.
 fn refused(text: impl AsRef<[u8]>) -> String {
     let error = from_text(text, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Parse { .. }), "{error}");
@@ -187,7 +187,7 @@ proptest! {
         prop_assert_eq!(accepted(written(&Csr::from_transpose(matrix.clone()))).matrix, matrix.transpose());
     }
 
-    /// Any bytes are read as a matrix, or cause an error with a line number.
+    /// Tests that any bytes are read as a matrix, or cause an error with a line number.
     #[test]
     fn nothing_panics(
         words in prop::collection::vec(prop_oneof!["[0-9]{1,2}", "[ -~]{0,4}", Just("\n".to_owned())], 0..30),

@@ -26,7 +26,7 @@ fn refusal(bytes: &[u8]) -> String {
 #[test]
 fn every_element_and_grouping_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    // Every element type can represent each of these values.
+    // The test values are chosen so that every element type can represent them.
     let scalars = Csc::from_triplets(6, 9, [(5, 0, 3.0), (0, 0, 1.0), (2, 4, 0.0), (3, 8, 255.0)]).unwrap();
     let blocks = AnyMatrix::from(scalars.clone()).to_blocks(BlockShape::new(2, 3).unwrap()).unwrap();
     for &element in ElementType::ALL {
@@ -46,7 +46,7 @@ fn every_element_and_grouping_comes_back() {
             }
         }
     }
-    // Bits that depend on the device are not written.
+    // Bits of a NaN that depend on the device are not written.
     let nan = Csc::from_triplets(1, 1, [(0, 0, -f32::NAN)]).unwrap();
     assert!(bytes_of(&AnyGcoo::of(&nan, Grouping::default()).unwrap()).ends_with(&0x7fc0_0000_u32.to_le_bytes()));
 }
@@ -114,7 +114,7 @@ fn a_file_that_ends_early_is_refused() {
 }
 
 /// Short files that claim four thousand million entries or lines are refused, and no memory is
-/// allocated for these.
+/// allocated for these entries and lines.
 #[test]
 fn sizes_alone_get_no_memory() {
     let head = |sizes: [i64; 8]| {

@@ -1,10 +1,10 @@
 //! Makes compressed columns from entries in any order, on all threads.
 //!
 //! The columns are cut into one range for each thread, with about the same number of entries. One
-//! thread counts, places and sorts the entries of a range, in its own slice of every array. It
-//! reads the parts in the order of the file, so placing is stable: entries with the same row and
-//! column keep the file's order, for any number of ranges. In most files a part has entries in only
-//! a few columns, and most ranges skip it.
+//! thread counts, places and sorts the entries of a range, in its own slice of every array. The
+//! thread reads the parts of the file in their order. So placing is stable: entries with the same
+//! row and column keep the file's order, for any number of ranges. In most files a part has entries
+//! in only a few columns, so the threads of most ranges skip the part.
 use std::ops::Range;
 
 use bytemuck::Zeroable;
@@ -19,7 +19,7 @@ use crate::{Csc, Error, Pattern, Result};
 const MOST_BINS: u64 = 4096;
 
 /// Builds the full matrix. If there are duplicates and they are not allowed, returns the row and
-/// column of one, as in the file.
+/// column of a duplicate, as in the file.
 pub(super) fn compress(
     header: &Header,
     parts: &[Part],
@@ -72,7 +72,7 @@ struct Cut {
     entries: usize,
 }
 
-/// A part, with the range of columns that contains its entries and their mirror images.
+/// A part of the file, with the range of columns that contains its entries and their mirror images.
 struct Spanned<'a> {
     part: &'a Part,
     direct: Range<u32>,
@@ -90,9 +90,9 @@ impl<'a> Spanned<'a> {
     }
 
     /// Calls `take` with each entry of the full matrix in `columns` that comes from this part.
-    /// Entries with the same row and column come in the order of the file. Mirror images come
-    /// first: they are above the diagonal, so a column that the file lists from top to bottom is
-    /// already sorted.
+    /// Entries with the same row and column come in the order of the file. The mirror images of a
+    /// symmetric file come first, because they are above the diagonal. So a column that the file
+    /// lists from top to bottom is already sorted.
     fn for_each(&self, header: &Header, columns: &Range<u32>, mut take: impl FnMut(u32, u32, f64)) {
         let meet = |span: &Range<u32>| span.start < columns.end && columns.start < span.end;
         let Part { rows, cols, .. } = self.part;
@@ -146,7 +146,7 @@ fn cut(header: &Header, parts: &[Spanned<'_>]) -> Vec<Cut> {
 /// A range of columns and its slices of the matrix's arrays.
 struct ColumnSlices<'a> {
     columns: Range<u32>,
-    /// The end of each column in `rows`. At the start all are zero.
+    /// The end of each column in `rows`. At the start all ends are zero.
     ends: &'a mut [u64],
     rows: &'a mut [u32],
     values: &'a mut [f64],
@@ -188,8 +188,8 @@ impl ColumnSlices<'_> {
         self.order(header, sum_duplicates)
     }
 
-    /// Sorts each column and sums duplicates. If duplicates are not allowed, returns the first
-    /// one's row and column.
+    /// Sorts each column and sums duplicates. If duplicates are not allowed, returns the row and
+    /// column of the first duplicate.
     fn order(&mut self, header: &Header, sum_duplicates: bool) -> Result<std::result::Result<usize, (u32, u32)>> {
         let (mut start, mut kept, mut scratch) = (0, 0, Vec::new());
         for (col, end) in self.columns.clone().zip(&mut *self.ends) {
@@ -221,7 +221,8 @@ impl ColumnSlices<'_> {
     }
 }
 
-/// Zeroed memory. The system provides each page when a thread first writes to it.
+/// Zeroed memory. The system provides each page of zeroed memory when a thread first writes to the
+/// page.
 fn zeros<T: Zeroable>(count: usize, what: &str) -> Result<Vec<T>> {
     let (what, needed) = (|| format!("{what} of a file"), (count as u64).saturating_mul(size_of::<T>() as u64));
     crate::host::memory::check_large(what, needed)?;

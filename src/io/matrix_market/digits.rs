@@ -16,8 +16,8 @@ pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io:
         return write!(text, "{}inf", if wide < 0.0 { "-" } else { "" });
     }
     if !element.is_real() {
-        // The full number is written. Fewer digits of a larger number would also give the same bits
-        // when read, because reading saturates at the largest integer.
+        // All digits of an integer are written. A larger number with fewer digits would also be
+        // read as the largest integer, because reading saturates, but it would be another number.
         text.extend_from_slice(itoa::Buffer::new().format(wide as i64).as_bytes());
         return Ok(());
     }
@@ -36,8 +36,8 @@ pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io:
         }
         _ => {}
     }
-    // For types that the standard library does not know, digits are added until they suffice. 17
-    // digits suffice for any f64.
+    // Digits of an element type that the standard library does not know are added until the value
+    // is read back with the same bits. 17 digits suffice for any f64.
     for digits in 0..17 {
         append_shortest(text, format!("{wide:.digits$e}").parse().unwrap_or(wide));
         if reads_back(&text[start..], wide, element) {
@@ -48,7 +48,8 @@ pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io:
     Ok(())
 }
 
-/// Writes `1.0` as `1`, because all readers of the format accept it and whole numbers are common.
+/// Appends a value in its shortest form. `1.0` is written as `1`, because whole numbers are common
+/// and all readers of the format accept this form.
 fn append_shortest(text: &mut Vec<u8>, value: impl zmij::Float) {
     let mut buffer = zmij::Buffer::new();
     let digits = buffer.format_finite(value);
@@ -98,7 +99,7 @@ mod tests {
             let mantissa = line.split(' ').nth(2).unwrap().split('e').next().unwrap();
             mantissa.trim_start_matches(['-', '0', '.']).trim_end_matches('0').replace('.', "").len()
         });
-        // 11 bits need at most ceil(1 + 11 log10(2)) = 5 digits.
+        // The 11 significant bits of an `f16` need at most ceil(1 + 11 log10(2)) = 5 digits.
         assert_eq!(longest.max(), Some(5));
     }
 

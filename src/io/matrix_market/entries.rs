@@ -15,8 +15,8 @@ pub(super) fn read(source: &mut Source<'_>, header: &Header) -> Result<Vec<Part>
     let read = AtomicU64::new(0);
     let (mut parts, end) = source.map_blocks(|block| {
         let part = Part::parse(&block, header);
-        // The surplus entries are in the chunks read so far. Threads may count these chunks in any
-        // order.
+        // If there are more entries than announced, the surplus is in the chunks read so far.
+        // Threads may count the chunks that have been read in any order.
         let surplus = read.fetch_add(part.len, Ordering::Relaxed) + part.len > header.stored;
         match surplus || part.trouble.is_some() {
             true => ControlFlow::Break(part),

@@ -20,11 +20,11 @@ pub(super) struct Header {
     pub symmetry: Symmetry,
     pub nrows: u64,
     pub ncols: u64,
-    /// Number of entries (in an array: values) written in the file.
+    /// Number of entries that the file announces; for an array the number of values.
     pub stored: u64,
-    /// Number of the size line.
+    /// The number of the line with the sizes.
     pub size_line: u64,
-    /// The block shape that a note gives.
+    /// The block shape that a comment `%%blockmul blocks` gives.
     pub blocks: Option<BlockShape>,
     /// Deviations from the format that were accepted.
     pub warnings: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Header {
 /// The first word of a comment that has a meaning: `%%blockmul blocks ROWSxCOLUMNS`.
 pub(super) const NOTE: &str = "%%blockmul";
 
-/// A line before the entries.
+/// A line between the banner and the entries.
 enum Line {
     Comment,
     Note(BlockShape),
@@ -177,8 +177,8 @@ impl Header {
     }
 }
 
-/// Whether a file that begins with this word has a banner. Files of networkrepository.com write it
-/// with one `%`.
+/// Whether a file that begins with this word has a banner. Files of networkrepository.com write the
+/// banner with one `%` instead of two.
 pub fn is_banner(word: &[u8]) -> bool {
     let named = word.strip_prefix(b"%").map(|word| word.strip_prefix(b"%").unwrap_or(word)).unwrap_or_default();
     named.get(..12).is_some_and(|name| name.eq_ignore_ascii_case(b"MatrixMarket"))

@@ -1,13 +1,12 @@
-//! Reads one line with all checks: the requirements on every word, and the reason if one is not
-//! met.
+//! Reads one line and checks every word. If a word is not valid, the result is the reason.
 //!
-//! This module defines the valid lines of an entry. `plain` reads ordinary lines faster and leaves
-//! all others to this module.
+//! This module defines which lines with an entry are valid. The module `plain` reads ordinary lines
+//! faster than this module, and leaves all other lines to it.
 use super::header::Header;
 use crate::io::words::{count, counted, quote, words};
 use crate::io::{Symmetry, ValueType};
 
-/// Whether a line is blank or a comment.
+/// Whether a line is empty, blank or a comment.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     words(line).next().is_none_or(|word| word[0] == b'%')
 }
@@ -78,7 +77,7 @@ fn index(word: &[u8], what: &str, limit: u64) -> Result<u32, String> {
 }
 
 /// Parses a decimal number as C and Fortran write it, correctly rounded. The result is infinite
-/// only if the word says so.
+/// only if the word is a form of `inf`.
 fn real(word: &[u8]) -> Result<f64, String> {
     let parse = |bytes: &[u8]| std::str::from_utf8(bytes).ok()?.parse::<f64>().ok();
     let value = parse(word).or_else(|| {
@@ -103,8 +102,8 @@ fn integer(word: &[u8]) -> Result<f64, String> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(format!("value: {} is not an integer, and the file says its values are", quote(word)));
     }
-    // Parsing as f64 rounds an integer of up to 128 bits to the nearest number. Converting back
-    // shows if the two are equal.
+    // Parsing as `f64` rounds an integer of up to 128 bits to the nearest `f64`. The `f64` is
+    // converted back to an integer, which shows whether rounding changed the number.
     let text = std::str::from_utf8(word).unwrap_or_default();
     match (text.parse::<i128>(), text.parse::<f64>()) {
         (Ok(exact), Ok(value)) if exact == 0 || (value.abs() < 1e38 && value as i128 == exact) => Ok(value + 0.0),
@@ -127,8 +126,8 @@ mod tests {
         for (word, value) in cases {
             assert_eq!(bits(word), Ok(f64::to_bits(value)), "{word}");
         }
-        // Numbers halfway between two floats and slightly above are rounded correctly. Numbers
-        // below half the smallest float become 0 with their sign.
+        // Numbers halfway between two floats, and numbers slightly above, are rounded correctly.
+        // Numbers below half the smallest float become 0 or -0.
         assert_eq!(real(b"9007199254740993"), Ok(9007199254740992.0));
         assert_eq!(real(b"9007199254740993.00000000000000000000001"), Ok(9007199254740994.0));
         assert_eq!((real(b"5e-324"), bits("-1e-400")), (Ok(f64::from_bits(1)), Ok((-0.0f64).to_bits())));

@@ -11,21 +11,22 @@
 //!   other than 0 and -0 become entries.
 //!
 //! The reader accepts the fields `real`, `integer`, `unsigned-integer` (read as `integer`) and
-//! `pattern` (every value is 1). It accepts the symmetries `general`, `symmetric` and
-//! `skew-symmetric`, and expands the last two to the full matrix. It refuses `complex` and
-//! `hermitian`.
+//! `pattern` (every value is 1). The reader accepts the symmetries `general`, `symmetric` and
+//! `skew-symmetric`, and expands symmetric and skew-symmetric files to the full matrix. The reader
+//! refuses the field `complex` and the symmetry `hermitian`.
 //!
-//! The reader accepts the banner in any case; LF or CRLF; blank and comment lines anywhere after
-//! the banner (comments in any encoding); blanks around anything; exponents with `E` or `D`; `inf`
-//! and `nan` if the field is `real`. A banner with one `%` instead of two gives a
-//! [warning](MatrixFile::warnings). A real number that is too small becomes 0 by IEEE rounding.
-//! Numbers that are too large and integers that `f64` cannot hold exactly are refused. A line has
-//! at most 1 MiB.
+//! The reader accepts the banner in upper or lower case, line ends LF and CRLF, blank lines and
+//! comments anywhere after the banner (comments in any encoding), and blanks around words. The
+//! reader accepts exponents with `E` or `D`, and `inf` and `nan` if the field is `real`. A banner
+//! with one `%` instead of two gives a [warning](MatrixFile::warnings). A real number that is too
+//! small becomes 0 by IEEE rounding. Numbers that are too large and integers that `f64` cannot hold
+//! exactly are refused. A line has at most 1 MiB.
 //!
-//! A comment before the sizes may be a note `%%blockmul blocks 6x3`: the matrix consists of blocks
-//! of 6 rows and 3 columns. [`write()`] writes this note for a matrix of blocks. The reader returns
-//! it as [`MatrixFile::layout`], and [`Csc::to_blocks`](crate::Csc::to_blocks) then gives the same
-//! blocks again. Other comments have no effect.
+//! A comment before the sizes may be a note `%%blockmul blocks 6x3`, which says that the matrix
+//! consists of blocks of 6 rows and 3 columns. [`write()`] writes such a note for a matrix of
+//! blocks. The reader returns the layout of the note as [`MatrixFile::layout`], and
+//! [`Csc::to_blocks`](crate::Csc::to_blocks) then gives the same blocks again. All comments but
+//! this note have no effect.
 //!
 //! # Threads and memory
 //!
@@ -33,8 +34,8 @@
 //! installs). The bits of the matrix and the message for a broken file do not depend on the number
 //! of threads.
 //!
-//! While reading, memory holds 0.5 MiB of text for each thread, 16 bytes for each entry in the file
-//! (8 in a pattern), and the matrix. The matrix has 12 bytes for each entry and 8 bytes for each
+//! A reader's memory holds 0.5 MiB of text for each thread, 16 bytes for each entry in the file (8
+//! in a pattern), and the matrix. The matrix has 12 bytes for each entry and 8 bytes for each
 //! column. Memory is allocated as lines are read; the arrays of the matrix are allocated after all
 //! entries have been read.
 //!
@@ -75,8 +76,8 @@ pub(super) use header::is_banner;
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
-/// From a tar archive, as in the SuiteSparse collection, it reads the member NAME/NAME.mtx, or else
-/// the only sparse matrix, or else the only file.
+/// The file may be a tar archive, as in the SuiteSparse collection. The reader takes the archive's
+/// member NAME/NAME.mtx, or its only sparse matrix, or its only file, in this order.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file;
@@ -89,7 +90,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// Reads bytes, plain or packed, from any reader. Error messages use `name` as the path. The length
 /// is unknown, so `options.progress` is not called.
 ///
-/// It reads to the end, 0.5 MiB at a time, so the reader need not be buffered.
+/// The function reads to the end, 0.5 MiB at a time, so `reader` need not be buffered.
 ///
 /// # Errors
 /// The errors of [`read`].

@@ -8,16 +8,17 @@ use crate::{Error, Result};
 /// Entries in the order of the file, with indices from 0. A symmetric matrix is not expanded here.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Rows. Before [`Part::place`], for an array: the number (from 0) of each value that is not 0.
+    /// The rows of the entries. For an array, before [`Part::place`], the number (from 0) of each
+    /// value that is not 0.
     pub rows: Vec<u32>,
-    /// Columns. Before [`Part::place`], empty for an array.
+    /// The columns of the entries. For an array, empty before [`Part::place`].
     pub cols: Vec<u32>,
     /// Values; empty for a pattern.
     pub values: Vec<f64>,
     /// Number of entries read; in an array the number of all values, including zeros.
     pub len: u64,
     /// `(entry, line)` for each entry that is not on the line directly after the previous entry.
-    /// Messages need the line of an entry, and this list takes hardly any memory.
+    /// Messages need the line of an entry, and a list of exceptions takes hardly any memory.
     jumps: Vec<(u64, u64)>,
     /// The reason why the chunk was not read to its end.
     pub trouble: Option<Trouble>,
@@ -39,8 +40,8 @@ impl Part {
         part
     }
 
-    /// Frees the unused memory reserved for entries: lines may be blank, comments, or zeros of an
-    /// array. All parts are kept until the whole file has been read.
+    /// Frees memory that was reserved for entries and is not used, because some lines are blank,
+    /// comments, or zeros of an array. All parts are kept until the whole file has been read.
     fn give_back(&mut self) {
         if self.rows.len() < self.rows.capacity() / 2 {
             self.rows.shrink_to_fit();
@@ -92,8 +93,8 @@ impl Part {
 
     /// Reserves memory for the most entries that the lines and bytes of a chunk can contain.
     fn reserve(&mut self, block: &Block<'_>, header: &Header) -> Result<()> {
-        // The shortest entries with their line end, which the last line may lack: `1 1 1`, `1 1`,
-        // `1`.
+        // Bytes of the shortest line with an entry (`1 1 1`, `1 1` or `1`) and of its line end. The
+        // last line may lack the line end.
         let shortest = match header.field {
             _ if header.is_array => 2,
             ValueType::Pattern => 4,

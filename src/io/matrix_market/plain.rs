@@ -1,4 +1,4 @@
-//! Reads ordinary lines fast; [`line`](super::line) reads all others.
+//! Reads ordinary lines fast; the module [`line`](super::line) reads all other lines.
 use super::header::Header;
 use crate::io::words::is_blank;
 use crate::io::{Symmetry, ValueType};
@@ -6,8 +6,8 @@ use crate::io::{Symmetry, ValueType};
 /// Returns row, column, value and the length in bytes (including the line end) of a line, or `None`
 /// if the line is not plain. In an array row and column are 0.
 ///
-/// It accepts only lines that [`line::entry`](super::line::entry) accepts, and gives the same
-/// result.
+/// This function accepts only lines that [`line::entry`](super::line::entry) accepts, and gives the
+/// same result.
 pub(super) fn entry(bytes: &[u8], header: &Header) -> Option<(u32, u32, f64, usize)> {
     let (mut row, mut col, mut at) = (0, 0, 0);
     if !header.is_array {
@@ -49,7 +49,7 @@ fn index(bytes: &[u8], at: usize, limit: u64) -> Option<(u32, usize)> {
         Some(&eight) if digits_of(eight) < 8 => (number(eight), start + digits_of(eight)),
         _ => digit_by_digit(bytes, start)?,
     };
-    // Without a digit the number is 0, which is no valid index.
+    // If there is no digit, the number is 0, which is no valid index.
     ((1..=limit).contains(&index) && ends_word(bytes, at)).then(|| ((index - 1) as u32, at))
 }
 
@@ -70,8 +70,8 @@ const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 /// The number of digits at the start of eight bytes.
 fn digits_of(eight: [u8; 8]) -> usize {
     let digits = u64::from_le_bytes(eight) ^ ZEROS;
-    // Adding 118 sets the highest bit of bytes from 10 to 127; from 128 on it is already set. A
-    // carry only changes bytes after the first one that is not a digit.
+    // Adding 118 sets the highest bit of bytes from 10 to 127. In bytes from 128 on the highest bit
+    // is already set. A carry only changes bytes after the first byte that is not a digit.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     others.trailing_zeros() as usize / 8
 }
@@ -80,7 +80,7 @@ fn digits_of(eight: [u8; 8]) -> usize {
 fn number(eight: [u8; 8]) -> u64 {
     let unused = 64 - 8 * digits_of(eight) as u32;
     let digits = (u64::from_le_bytes(eight) ^ ZEROS).checked_shl(unused).unwrap_or(0);
-    // Neighbours are combined: digits to pairs, pairs to fours, fours to all eight.
+    // Neighbouring digits are combined to pairs, pairs to fours, and the fours to all eight digits.
     let pairs = (digits.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(1 + (100 << 16)) >> 16) & 0x0000_ffff_0000_ffff;
     fours.wrapping_mul(1 + (10_000 << 32)) >> 32
@@ -93,7 +93,8 @@ fn real(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     (value.is_finite() && ends_word(bytes, start + length)).then_some((value, start + length))
 }
 
-/// Reads an integer of at most 15 characters. It is below 2^53 and therefore exact.
+/// Reads an integer of at most 15 characters. An integer of at most 15 characters is below 2^53 and
+/// therefore exact.
 fn integer(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let start = skip_blanks(bytes, at);
     let mut end = start;
@@ -115,7 +116,7 @@ mod tests {
     }
 
     proptest! {
-        /// Lines that are composed of pieces of the format, valid and invalid.
+        /// Tests lines that are composed of valid and invalid pieces of the format.
         #[test]
         fn plain_agrees_with_the_careful_reading(
             words in prop::collection::vec(

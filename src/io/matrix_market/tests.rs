@@ -1,4 +1,5 @@
-//! The reader and the writer as a whole: reading, refusals with their messages, round trips.
+//! Tests the reader and the writer as a whole: reading, refusals with their messages, and round
+//! trips.
 use std::io::ErrorKind;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -21,8 +22,8 @@ fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile
     read_from(text.as_ref(), "a.mtx", options)
 }
 
-/// Pools of one thread and of three threads. Three does not divide the sizes, which are powers of
-/// two.
+/// Pools of one thread and of three threads. The number 3 does not divide the sizes of chunks,
+/// which are powers of two.
 static POOLS: LazyLock<[ThreadPool; 2]> =
     LazyLock::new(|| [1, 3].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap()));
 
@@ -41,7 +42,7 @@ fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
     from_text(text, &ReadOptions::default()).unwrap()
 }
 
-/// Returns the message without the file name.
+/// The error message for a file that is refused, without the file name.
 fn refused(text: impl AsRef<[u8]>) -> String {
     let error = from_text(text, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Parse { .. }));
@@ -182,7 +183,7 @@ fn size_lines_refused() {
         "3: 3 entries, but a general matrix of 1x2 has 2 at most; ReadOptions::sum_duplicates adds up entries at the same place"
     );
     assert_eq!(sizes("4294967295 1 1"), "3: 4294967295 rows, at most 4294967294 are supported");
-    // The file contains only the sizes, so no memory may be allocated for columns or entries.
+    // The test file contains only the sizes, so no memory may be allocated for columns or entries.
     assert_eq!(
         sizes("4000000000 4000000000 1"),
         "3: 4000000000 rows for 1 entry, 16777216 at most; ReadOptions::max_unproven_lines allows more"
@@ -267,7 +268,8 @@ fn duplicates_are_named_or_summed() {
     );
     let file = from_text(text, &sum).unwrap();
     assert_eq!(parts(&file), (&[0, 2, 3, 5][..], &[1, 2, 0, 0, 2][..], &[2.0, 1.0, 2.0, 1.0, 1.0][..]));
-    // More entries than elements of the matrix can only be duplicates, which are allowed here.
+    // A file with more entries than the matrix has elements must have duplicates, which are allowed
+    // here.
     assert_eq!(parts(&from_text(format!("{REAL}1 1 2\n1 1 1\n1 1 2\n"), &sum).unwrap()).2, [3.0]);
 }
 
@@ -330,7 +332,7 @@ proptest! {
         }
     }
 
-    /// Any bytes are read as a matrix, or cause an error with a line number.
+    /// Tests that any bytes are read as a matrix, or cause an error with a line number.
     #[test]
     fn nothing_panics(
         banner in prop::sample::select(vec![REAL, "%%MatrixMarket matrix coordinate pattern symmetric\n", ""]),

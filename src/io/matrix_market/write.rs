@@ -28,8 +28,8 @@ const CHUNK: u64 = 1 << 15;
 /// including -0 and infinities. NaN is written as `nan`.
 ///
 /// Text is produced and packed on all threads of the current rayon pool, a few MiB for each thread
-/// at a time. The bytes do not depend on the number of threads. A packed file has many members,
-/// which the format and its readers allow.
+/// at a time. The bytes of the file do not depend on the number of threads. A packed file consists
+/// of many packed members, which gzip and bzip2 and their readers allow.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) with the path. An earlier file stays unchanged.
@@ -41,8 +41,8 @@ pub(in crate::io) fn write_view(path: &Path, matrix: AnyView<'_>, options: &Writ
     write_unpacked(path, &mut |writer, packing| write_chunks(writer, matrix, options, packing))
 }
 
-/// Writes `matrix` to any writer as [`write()`] does, but unpacked. It writes large pieces, so
-/// `writer` need not be buffered.
+/// Writes `matrix` to any writer as [`write()`] does, but unpacked. The function writes large
+/// pieces, so `writer` need not be buffered.
 ///
 /// # Errors
 /// The errors of `writer`.
@@ -66,7 +66,7 @@ fn write_chunks(
         packing.pack(&mut packed, &mut |writer| writer.write_all(&text))?;
         Ok(packed)
     };
-    // This thread writes one round of chunks while the pool produces the next.
+    // This thread writes one round of chunks while the pool produces the next round.
     let round = CHUNK * 2 * rayon::current_num_threads() as u64;
     let mut ready = make(0..elements.min(CHUNK)).map(|text| vec![text])?;
     let mut written = elements.min(CHUNK);
@@ -120,8 +120,8 @@ impl Lines<'_> {
         }
         text.reserve(left * 32);
         let (rows, cols) = (shape.rows(), shape.cols());
-        // The position of the first line: block column, column in the block, entry, row in the
-        // block.
+        // The position of the first line consists of the block column, the column in the block, the
+        // entry and the row in the block.
         let entry = (range.start / shape.area() as u64) as usize;
         let mut block_col = pattern.col_ptr().partition_point(|&start| start <= entry as u64) - 1;
         let before = range.start as usize - pattern.entries(block_col).start * shape.area();

@@ -7,7 +7,7 @@ use super::member::{Declared, NpyMember};
 use crate::io::{ReadOptions, assemble, grow, push};
 use crate::{Pattern, Result};
 
-/// A matrix as blocks in the order of the file. The blocks are 1x1 if the format has none.
+/// A matrix as blocks in the order of the file. The blocks are 1x1 if the format has no blocks.
 pub(super) struct Arrays {
     /// Rows and columns, in scalars.
     pub shape: [u64; 2],
@@ -49,8 +49,8 @@ impl Arrays {
                 (rows, cols, "indices.npy")
             }
         };
-        // Blocks that `indptr` does not count are at the end, so they are not read. In Fortran
-        // order they are mixed with the others, so everything is read.
+        // Blocks that `indptr` does not count are at the end of the data and are not read. In
+        // Fortran order the elements of all blocks are mixed, so all data are read.
         let area = block[0] * block[1];
         let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
         let (values, declared) = archive.array("data")?.values(used)?;
@@ -67,7 +67,7 @@ impl Arrays {
         })
     }
 
-    /// A matrix of scalars in any order: their rows, columns and values.
+    /// A matrix of scalars, given as rows, columns and values of the entries in any order.
     pub fn of_entries(shape: [u64; 2], declared: Declared, rows: Vec<u32>, cols: Vec<u32>, values: Vec<f64>) -> Self {
         let (block, strides, places) = ([1, 1], [1, 1, 1], "data.npy");
         Self { shape, block, in_blocks: false, declared, places, rows, cols, values, strides }
@@ -181,7 +181,7 @@ fn read_shape(shape: &mut NpyMember<'_>) -> Result<[u64; 2]> {
 }
 
 /// Reads the row or column (line) and the index of every entry that `indptr` counts. Lines are the
-/// compressed rows or columns; messages call them `names[0]`.
+/// compressed rows or columns. `names[0]` is their name in messages.
 fn read_compressed<R: Read + Seek>(
     archive: &mut Archive<R>,
     names: [&str; 2],

@@ -1,5 +1,5 @@
-//! Reads DIA, the diagonals of a matrix. Row `k` of `data` is the diagonal that lies `offsets[k]`
-//! places above the main diagonal.
+//! Reads SciPy's format DIA, which stores the diagonals of a matrix. Row `k` of `data` is the
+//! diagonal that lies `offsets[k]` places above the main diagonal.
 use std::io::{Read, Seek};
 
 use super::archive::Archive;

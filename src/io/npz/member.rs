@@ -1,4 +1,5 @@
-//! One array: its header, which is checked before use, and its elements in order.
+//! Reads one array of an archive: its header, which is checked before use, and its elements in
+//! order.
 use std::io::{BufReader, Read};
 use std::path::Path;
 
@@ -11,7 +12,8 @@ use crate::io::{ValueType, malformed, push};
 use crate::{Error, Result, element::ElementType};
 
 pub(in crate::io) struct NpyMember<'r> {
-    /// A buffered reader, so that the virtual call happens only once for each buffer.
+    /// The reader is buffered, so that there is one virtual call for each buffer and not for each
+    /// element.
     bytes: BufReader<Box<dyn Read + 'r>>,
     header: NpyHeader,
     path: std::path::PathBuf,
@@ -25,7 +27,8 @@ pub(in crate::io) struct Declared {
     pub element: ElementType,
 }
 
-/// The narrowest element type that can represent all numbers of a type; `f64` if none can.
+/// The narrowest element type that can represent all numbers of an array's type; `f64` if no
+/// element type can.
 fn element_of(kind: TypeChar, size: u64) -> ElementType {
     match (kind, size) {
         (TypeChar::Float, 4) => ElementType::F32,
@@ -39,9 +42,9 @@ fn element_of(kind: TypeChar, size: u64) -> ElementType {
 
 /// The reason why an element is refused.
 pub(in crate::io) enum Refused {
-    /// The element's value.
+    /// The value of the element is refused for this reason.
     Reason(String),
-    /// Any other error.
+    /// Reading the element failed with this error.
     Error(Error),
 }
 
@@ -64,8 +67,8 @@ enum Fault {
 }
 
 impl Fault {
-    /// The error of element `at` of `count`. It is not inlined into the loops over elements,
-    /// because these are compiled for many types.
+    /// The error of element `at` of `count`. This function is not inlined into the loops over
+    /// elements, because these loops are compiled for many types.
     #[cold]
     #[inline(never)]
     fn error(self, path: &Path, place: &str, at: u64, count: u64) -> Error {
@@ -164,7 +167,8 @@ impl<'r> NpyMember<'r> {
         Ok(text)
     }
 
-    /// The first `used` elements, or all if there are fewer, as `f64`, and their declared type.
+    /// The first `used` elements as `f64`, and their declared type. If the array has fewer
+    /// elements, all are returned.
     pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Declared)> {
         let (kind, size) = self.kind()?;
         let mut values = Vec::new();
@@ -219,7 +223,8 @@ impl<'r> NpyMember<'r> {
         self.check_end(count)
     }
 
-    /// Refuses data after the elements. Reading to the end also compares the archive's checksum.
+    /// Refuses data after the elements. Reading a member to its end also checks the archive's
+    /// checksum.
     fn check_end(&mut self, count: u64) -> Result<()> {
         match self.bytes.read(&mut [0]) {
             Ok(0) => Ok(()),
@@ -240,7 +245,7 @@ impl<'r> NpyMember<'r> {
 /// Checks the header before `npyz` reads it, because `npyz` allocates the length that the header
 /// gives and multiplies sizes without checks.
 fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHeader> {
-    // The default limit of NumPy.
+    // The longest header in bytes, which is also NumPy's default limit.
     const LONGEST: usize = 10_000;
     let damaged = |error| damaged(path, place, error);
     let mut header = vec![0; 10];
@@ -275,7 +280,7 @@ fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHea
 /// Refuses headers that NumPy does not write, and that `npyz` would parse slowly or evaluate
 /// without checks.
 fn check_header(text: &[u8]) -> std::result::Result<(), String> {
-    // Maximum depth of dictionaries and records that contain shapes. The time of the parser is
+    // Maximum depth of dictionaries and records that contain shapes. The time of `npyz`'s parser is
     // exponential in the depth.
     const DEEPEST: usize = 4;
     let mut depth = 0usize;
@@ -284,7 +289,7 @@ fn check_header(text: &[u8]) -> std::result::Result<(), String> {
             b'(' | b'[' | b'{' if depth == DEEPEST => return Err("the header is nested too deeply".into()),
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            // Sums and escaped digits are refused.
+            // Arithmetic and escaped digits in a header are refused.
             b'+' | b'-' | b'\\' => return Err(format!("the header is wrong: {:?} in it", char::from(byte))),
             _ => {}
         }

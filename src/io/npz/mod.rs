@@ -1,10 +1,11 @@
 //! `.npz` files of SciPy, which `scipy.sparse.save_npz` writes and `load_npz` reads, with matrices
 //! in CSR, CSC, BSR, COO and DIA.
 //!
-//! A file is a zip archive (its members are stored or deflated) of NumPy arrays: `format`, `shape`,
-//! `data`, and `indices` with `indptr`; for COO `row` with `col`, or both as `coords`; for DIA
-//! `offsets`. Values have any float, integer or boolean type, indices any integer type, in any byte
-//! order. Complex numbers and integers that `f64` cannot represent exactly are refused.
+//! A file is a zip archive of NumPy arrays; its members are stored or deflated. The arrays are
+//! `format`, `shape` and `data`, and `indices` and `indptr`. COO has `row` and `col`, or both as
+//! `coords`, in place of the last two, and DIA has `offsets`. Values may have any float, integer or
+//! boolean type, and indices any integer type, in any byte order. Complex numbers and integers that
+//! `f64` cannot represent exactly are refused.
 //!
 //! As in SciPy, entries come in any order, and indices after the end given by `indptr` are ignored.
 //! Zeros of DIA do not become entries, because they pad the diagonals. The blocks of BSR become the
@@ -65,7 +66,8 @@ pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &Rea
     read_bytes(Box::new(reader), name.as_ref(), options)
 }
 
-/// The bytes of an archive. They have one type, so that the reader is compiled once.
+/// The bytes of an archive. All readers of bytes have this one type, so that the code that reads an
+/// archive is compiled once.
 type Bytes<'r> = Box<dyn Seekable + 'r>;
 
 trait Seekable: Read + Seek {}

@@ -1,5 +1,5 @@
-//! Reading, refusals with their messages, and round trips. Archives that SciPy wrote are read in
-//! `tests/library/formats.rs`.
+//! Tests reading `.npz` files, refusals with their messages, and round trips. Archives that SciPy
+//! wrote are read in `tests/library/formats.rs`.
 mod refusals;
 mod written;
 
@@ -67,7 +67,7 @@ fn csr() -> Vec<Array<'static>> {
     ]
 }
 
-/// Returns `arrays`, in which those with the names of `changed` are replaced.
+/// Returns `arrays`, in which arrays with the names of `changed` are replaced.
 fn with(mut arrays: Vec<Array<'static>>, changed: &[Array<'static>]) -> Vec<Array<'static>> {
     for array in changed {
         arrays.retain(|(name, ..)| *name != array.0);
@@ -84,7 +84,7 @@ fn accepted(arrays: &[Array<'_>]) -> MatrixFile {
     from_bytes(archive(arrays), &ReadOptions::default()).unwrap()
 }
 
-/// Returns the message without the file name.
+/// The error message for an archive that is refused, without the file name.
 fn refused(bytes: impl AsRef<[u8]>) -> String {
     let error = from_bytes(bytes, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }), "{error}");
@@ -125,8 +125,8 @@ fn compressed_and_coordinate_formats_of_the_same_matrix() {
     assert_eq!(from_bytes(zipped(&stored, CompressionMethod::Stored), &ReadOptions::default()).unwrap(), file);
     let unicode = ("format", "<U3", "()", bytes(&[b'c', b's', b'r'].map(u32::from), u32::to_le_bytes));
     assert_eq!(accepted(&with(csr(), &[unicode, ("_is_array", "|b1", "()", vec![1])])), file);
-    // The arrays have one more element than `indptr` counts, which is out of range. SciPy's
-    // matrices may have such spare capacity.
+    // The arrays have one element that `indptr` does not count, and whose index is out of range.
+    // SciPy's matrices may have such spare capacity.
     let spare = [("indices", "<i4", "(4,)", i4(&[3, 1, 0, 99])), ("data", "<f8", "(4,)", f8(&[5.0, 6.0, 7.0, 8.0]))];
     assert_eq!(accepted(&with(csr(), &spare)), file);
 }
@@ -240,15 +240,15 @@ fn dia(shape: (i64, i64), offsets: &[i32], data: Array<'static>) -> Vec<Array<'s
 /// Diagonals are read as `scipy.sparse.dia_matrix((data, offsets), shape).tocoo()` reads them.
 #[test]
 fn diagonals_are_read_without_what_fills_them_up() {
-    // Diagonals -1, 0 and 2 of a matrix of 3 rows and 4 columns. The nines lie outside of the
-    // matrix, and 0 is no entry.
+    // Diagonals -1, 0 and 2 of a matrix of 3 rows and 4 columns. The values 9 lie outside of the
+    // matrix, and the value 0 is no entry.
     let values = [1.0, 2.0, 9.0, 9.0, 3.0, 0.0, 4.0, 9.0, 9.0, 9.0, 5.0, 6.0];
     let data = ("data", "<f8", "(3, 4)", f8(&values));
     let file = accepted(&dia((3, 4), &[-1, 0, 2], data));
     let want = Csc::from_triplets(3, 4, [(1, 0, 1.0), (2, 1, 2.0), (0, 0, 3.0), (2, 2, 4.0), (0, 2, 5.0), (1, 3, 6.0)]);
     assert_eq!((file.matrix, file.stored, file.layout), (want.unwrap(), 6, None));
-    // Diagonals with fewer and with more elements than columns, of integers, and a diagonal far
-    // outside of the matrix.
+    // One array of diagonals has fewer elements in a diagonal than the matrix has columns, another
+    // has more, and their elements are integers. One diagonal is far outside of the matrix.
     let short = ("data", "<i4", "(2, 1)", i4(&[7, 8]));
     assert_eq!(accepted(&dia((2, 2), &[-1, i32::MAX], short)).matrix, Csc::from_triplets(2, 2, [(1, 0, 7.0)]).unwrap());
     let long = ("data", "<i4", "(1, 3)", i4(&[7, 8, 9]));

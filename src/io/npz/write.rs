@@ -1,5 +1,4 @@
-//! Writes the arrays that SciPy would write for the matrix, deflated. Equal matrices give equal
-//! bytes.
+//! Writes the deflated arrays that SciPy would write for a matrix. Equal matrices give equal bytes.
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -108,8 +107,8 @@ fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptio
     archive.zip.finish()?.into_inner().flush()
 }
 
-/// A writer that discards everything after its first failure. Without it, a zip archive that is
-/// dropped after a failure would try to write its end and print an error to stderr.
+/// A writer that discards everything after its first failure. With any other writer, a zip archive
+/// that is dropped after a failure would try to write its end and would print an error to stderr.
 struct SilentAfterFailure<W> {
     writer: W,
     failed: bool,

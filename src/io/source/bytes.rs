@@ -10,8 +10,8 @@ impl<'r> Source<'r> {
         Self { returns: true, ..self }
     }
 
-    /// The next `count` bytes, regardless of line ends, or `None` if the file ends before. `count`
-    /// must be less than the size of a chunk.
+    /// The next `count` bytes, regardless of line ends, or `None` if the file has fewer bytes left.
+    /// `count` must be less than the size of a chunk.
     pub fn take(&mut self, count: usize) -> Result<Option<&[u8]>> {
         if self.filled - self.taken < count {
             self.buffer.copy_within(self.taken..self.filled, 0);
@@ -62,8 +62,8 @@ impl<'r> Source<'r> {
     }
 }
 
-/// The first of some whole lines without its line end (LF, CR LF or CR), and its length including
-/// the line end.
+/// The first line of `lines` without its line end (LF, CR LF or CR), and its length including the
+/// line end.
 pub(super) fn up_to_return(lines: &[u8]) -> (&[u8], usize) {
     let (line, end) = lines.split_at(memchr::memchr2(b'\n', b'\r', lines).unwrap_or(lines.len()));
     let end = if end.starts_with(b"\r\n") { 2 } else { end.len().min(1) };
@@ -75,7 +75,8 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Each size of chunks divides the text at other places, including between CR and LF.
+    /// Tests many sizes of chunks. Chunks of each size end at different places of the text,
+    /// including places between CR and LF.
     #[test]
     fn lines_end_in_returns_wherever_blocks_are_cut() -> Result<()> {
         let text = "one\r\ntwo\rthree\n\r\r\nfour\n\nfive\r";

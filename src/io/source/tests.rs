@@ -1,4 +1,4 @@
-//! Chunks of text and lines, from readers that return any number of bytes at once.
+//! Tests chunks of text and lines, from readers that return any number of bytes at once.
 use super::*;
 use crate::io::zipped::tests::archive_of;
 
@@ -15,8 +15,8 @@ impl Read for Trickle<'_> {
 
 #[test]
 fn lines_then_blocks_number_every_line_once() {
-    // The text fills two buffers and a little more, so that a line crosses the end of the first.
-    // Its last line has no line end.
+    // The text fills two buffers and a little more, so that a line crosses the end of the first
+    // buffer. The last line of the text has no line end.
     let text = (1..=LINE_BYTES / 4).map(|i| format!("{i:>7}\r\n")).collect::<String>() + "end";
     for step in [1, 7, LINE_BYTES] {
         let mut source = Source::new(Trickle(text.as_bytes(), step), Path::new("t")).unwrap();

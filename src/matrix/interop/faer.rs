@@ -42,8 +42,8 @@ impl<T: Element> From<Csr<T>> for SparseRowMat<usize, T> {
 /// Converts a matrix of `faer`. Values are copied only if its arrays have gaps.
 ///
 /// # Errors
-/// See [`Pattern::new`]: `faer` can hold columns whose rows do not ascend. [`Error::TooLarge`] for
-/// an index above 32 bits.
+/// The errors of [`Pattern::new`], because `faer` allows columns whose rows do not ascend.
+/// [`Error::TooLarge`] for an index above 32 bits.
 impl<T: Element, I: Index> TryFrom<SparseColMat<I, T>> for Csc<T> {
     type Error = Error;
     fn try_from(matrix: SparseColMat<I, T>) -> Result<Self> {
@@ -67,7 +67,7 @@ impl<T: Element, I: Index> TryFrom<SparseColMat<I, T>> for Csc<T> {
 /// Converts a matrix of `faer`, by rows. Values are copied only if its arrays have gaps.
 ///
 /// # Errors
-/// See the conversion to [`Csc`], whose columns are the rows here.
+/// The errors of the conversion to [`Csc`], whose messages then name columns instead of rows.
 impl<T: Element, I: Index> TryFrom<SparseRowMat<I, T>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: SparseRowMat<I, T>) -> Result<Self> {
@@ -98,7 +98,8 @@ mod tests {
         }
     }
 
-    /// [5 . | . 7 | . 9], with unused elements before, between and after the columns.
+    /// Tests the matrix [5 . | . 7 | . 9] with unused elements before, between and after the
+    /// columns.
     #[test]
     fn gaps_are_left_out() -> Result<()> {
         let symbolic = SymbolicSparseColMat::<u32>::new_checked(

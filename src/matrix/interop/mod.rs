@@ -1,5 +1,5 @@
-//! Conversions from and to the sparse matrices of other libraries. Each has a feature with the
-//! library's name.
+//! Conversions from and to the sparse matrices of other libraries. The conversions of a library are
+//! in the feature with its name.
 //!
 //! Values are moved. Indices are copied, because these libraries number entries by `usize` or by
 //! any integer. A matrix by columns becomes a [`Csc`](super::Csc), a matrix by rows a

@@ -41,7 +41,8 @@ impl<T: Element> From<Csr<T>> for CsrMatrix<T> {
 /// Converts a matrix of `nalgebra-sparse`.
 ///
 /// # Errors
-/// [`Error::Pattern`] and [`Error::TooLarge`] for rows or columns beyond 32 bits.
+/// [`Error::TooLarge`] if the row of an entry does not fit 32 bits; [`Error::Pattern`] if the
+/// matrix has more than [`Pattern::MAX_LINES`](crate::Pattern::MAX_LINES) rows or columns.
 impl<T: Element> TryFrom<CscMatrix<T>> for Csc<T> {
     type Error = Error;
     fn try_from(matrix: CscMatrix<T>) -> Result<Self> {
@@ -55,7 +56,7 @@ impl<T: Element> TryFrom<CscMatrix<T>> for Csc<T> {
 /// Converts a matrix of `nalgebra-sparse`, by rows.
 ///
 /// # Errors
-/// See the conversion to [`Csc`], whose columns are the rows here.
+/// The errors of the conversion to [`Csc`], whose messages then name columns instead of rows.
 impl<T: Element> TryFrom<CsrMatrix<T>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: CsrMatrix<T>) -> Result<Self> {

@@ -3,7 +3,8 @@ use super::pattern;
 use crate::{Csc, Csr, Element, Error, Result};
 use sprs::{CsMat, CsMatI, SpIndex};
 
-/// Converts the matrix, by columns. Other index types need the function `to_other_types` of `sprs`.
+/// Converts the matrix, by columns, to `sprs`. The function `to_other_types` of `sprs` then changes
+/// the types of indices.
 ///
 /// ```
 /// use blockmul::{Csc, Csr};
@@ -23,14 +24,14 @@ impl<T: Element> From<Csc<T>> for CsMat<T> {
     }
 }
 
-/// Converts the matrix, by rows.
+/// Converts the matrix, by rows, to `sprs`.
 impl<T: Element> From<Csr<T>> for CsMat<T> {
     fn from(matrix: Csr<T>) -> Self {
         Self::from(matrix.into_transpose()).transpose_into()
     }
 }
 
-/// Converts a matrix of `sprs`. If it is stored by rows, it is transposed, and its values are
+/// Converts a matrix of `sprs`. A matrix that is stored by rows is transposed, and its values are
 /// copied.
 ///
 /// # Errors
@@ -46,11 +47,11 @@ impl<T: Element, I: SpIndex, P: SpIndex> TryFrom<CsMatI<T, I, P>> for Csc<T> {
     }
 }
 
-/// Converts a matrix of `sprs`. If it is stored by columns, it is transposed, and its values are
-/// copied.
+/// Converts a matrix of `sprs`. A matrix that is stored by columns is transposed, and its values
+/// are copied.
 ///
 /// # Errors
-/// See the conversion to [`Csc`], whose columns are the rows here.
+/// The errors of the conversion to [`Csc`], whose messages then name columns instead of rows.
 impl<T: Element, I: SpIndex, P: SpIndex> TryFrom<CsMatI<T, I, P>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: CsMatI<T, I, P>) -> Result<Self> {

@@ -31,8 +31,8 @@ pub enum MeshFormat {
 }
 
 impl MeshFormat {
-    /// The format that the ending of a file's name gives; the ending of a packing is ignored.
-    /// `None` if the ending names no format.
+    /// The format that the ending of a file's name gives, or `None` if the ending names no format.
+    /// The ending of a packing is ignored.
     pub fn of(path: &Path) -> Option<Self> {
         let known = [("obj", Self::Obj), ("ply", Self::Ply), ("off", Self::Off)];
         known.into_iter().find(|(ending, _)| has_ending(path, ending)).map(|(_, format)| format)
@@ -51,7 +51,8 @@ impl MeshFormat {
 }
 
 /// Reads the mesh in the file at `path`. The ending of its name gives the format. If the name has
-/// no ending, the first word of the file does. For an archive this is the name of its member.
+/// no ending, the first word of the file gives the format. For an archive, the name of its member
+/// counts.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
@@ -70,12 +71,14 @@ pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mes
     parse(Source::new(reader, name.as_ref())?)
 }
 
-/// The format that a name gives; `None` for a name without an ending.
+/// The format that a name gives, or `None` for a name without an ending.
 fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     match MeshFormat::of(path) {
         None if path.extension().is_some() => {
             let path = path.display();
-            Err(Error::Argument(format!("{path}: no mesh ends so; known are .obj, .ply and .off, and these packed")))
+            Err(Error::Argument(format!(
+                "{path}: not the name of a mesh: it must end in .obj, .ply or .off, packed or not"
+            )))
         }
         format => Ok(format),
     }

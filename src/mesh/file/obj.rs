@@ -1,5 +1,6 @@
-//! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices. Vertices are counted from 1,
-//! or, with negative numbers, from the end. An `f` line comes after the `v` lines that it names.
+//! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices. A positive number of a
+//! vertex counts from the first vertex, which is 1; a negative number counts back from the last
+//! vertex, which is -1. An `f` line comes after the `v` lines that it names.
 use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,
@@ -39,12 +40,14 @@ pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
         let numbers = text.words().count() - 1;
         match text.first() {
             b"v" if numbers >= MOST_OF_VERTEX => {
-                return text.refuse(format!("a vertex of {numbers} numbers; it has 3, a weight and a colour"));
+                return text.refuse(format!(
+                    "a vertex has {numbers} numbers; 3 are expected, then at most a weight and a colour"
+                ));
             }
             b"v" => push(&mut points, text.point(text.words().skip(1))?, "vertices")?,
             b"f" => {
                 if numbers < 3 {
-                    return text.refuse(format!("a face of {numbers} corners; it takes 3"));
+                    return text.refuse(format!("a face of {numbers} corners; at least 3 are required"));
                 }
                 let mut fan = Fan::default();
                 for word in text.words().skip(1) {

@@ -1,5 +1,5 @@
 //! Geomview's OFF: the numbers of vertices, faces and edges, then the vertices, then the faces. A
-//! face is the number of its corners and the corners, counted from 0.
+//! face is the number of its corners, followed by the corners, which are vertices counted from 0.
 use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,
@@ -17,7 +17,9 @@ pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
         text.expect(|| format!("face {face} of {faces}"))?;
         let (count, listed) = (text.count(text.first(), "corners of a face")?, text.words().count() - 1);
         if count < 3 || count > listed as u64 {
-            return text.refuse(format!("a face of {count} corners, of which the line lists {listed}; it takes 3"));
+            return text.refuse(format!(
+                "a face of {count} corners, of which the line lists {listed}; at least 3 are required"
+            ));
         }
         let mut fan = Fan::default();
         for word in text.words().skip(1).take(count as usize) {
@@ -30,8 +32,8 @@ pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
     }
 }
 
-/// The numbers of vertices and faces. They are in the first line, or in the second if the first is
-/// only `OFF`.
+/// The numbers of vertices and faces, which are in the first line, or in the second line if the
+/// first line is only `OFF`.
 fn counts(text: &mut Text<'_>) -> Result<(u64, u64)> {
     text.expect(|| "its first line".into())?;
     let mut named = 0;

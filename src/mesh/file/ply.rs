@@ -69,7 +69,7 @@ impl Number {
         }
     }
 
-    /// The number with these bytes, the least significant first. The conversion is exact.
+    /// Converts the bytes of a number, the least significant first, exactly to `f64`.
     fn value(self, little: [u8; 8]) -> f64 {
         let word = u64::from_le_bytes(little);
         match self {
@@ -125,7 +125,7 @@ pub(super) fn parse(file: &mut Text<'_>) -> Result<Mesh> {
                     }
                 }
                 if list == Some(at) && fan.corners < 3 {
-                    return reader.refuse(place, format!("a face of {} corners; it takes 3", fan.corners));
+                    return reader.refuse(place, format!("a face of {} corners; at least 3 are required", fan.corners));
                 }
             }
             reader.end(place)?;
@@ -187,7 +187,7 @@ fn header(file: &mut Text<'_>) -> Result<(Encoding, Vec<Element>)> {
                 add(file, &mut elements, property)?;
             }
             [b"end_header"] => break,
-            _ => return file.refuse(format!("{} is no line of a header as it stands", quote(file.first()))),
+            _ => return file.refuse(format!("{} begins a line that is not valid in a header", quote(file.first()))),
         }
         declared += 1;
         if declared > MOST_DECLARED {
@@ -195,7 +195,7 @@ fn header(file: &mut Text<'_>) -> Result<(Encoding, Vec<Element>)> {
         }
     }
     let place = |name: &[u8]| elements.iter().position(|element| element.name == name);
-    // Elements without properties would take no bytes, whatever their number.
+    // A header could declare any number of elements without properties, because they take no bytes.
     if let Some(empty) = elements.iter().find(|element| element.properties.is_empty()) {
         return file.refuse(format!("element {} has no properties", String::from_utf8_lossy(&empty.name)));
     }
@@ -249,7 +249,7 @@ impl Reader<'_, '_> {
 
     /// Checks that the file ends with the last element.
     fn finish(&mut self) -> Result<()> {
-        const MORE: &str = "the file goes on behind the elements of its header";
+        const MORE: &str = "the file goes on after the elements of its header";
         match self.encoding {
             Encoding::Text if self.file.advance()? => self.file.refuse(MORE),
             Encoding::Text => Ok(()),
@@ -271,7 +271,7 @@ impl Reader<'_, '_> {
         let mut little = [0; 8];
         match self.file.bytes(size)? {
             Some(bytes) => little[..size].copy_from_slice(bytes),
-            None => return self.refuse(place, "the file ends before it does"),
+            None => return self.refuse(place, "the file ends before the element does"),
         }
         if self.encoding == Encoding::BigEndian {
             little[..size].reverse();

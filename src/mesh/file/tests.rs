@@ -1,4 +1,4 @@
-//! Every format, packed and not, and what each refuses.
+//! Tests files of every format, packed and not packed, and the files that each format refuses.
 use super::*;
 use crate::io::packing::{Packing, tests::packed};
 use crate::io::zipped::tests::archive_of;
@@ -19,7 +19,7 @@ fn read(text: &[u8], name: &str) -> Result<Mesh> {
 #[test]
 fn the_mesh_of_an_archive_is_read_in_the_format_of_its_own_name() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
-    // The archive's name may be a mesh's too.
+    // The name of the archive may also be the name of a mesh.
     for name in ["m.zip", "a.obj", "archive"] {
         let path = folder.path().join(name);
         for (member, text) in [("b.ply", PLY), ("b/c.OFF", OFF), ("mesh", OBJ)] {
@@ -86,7 +86,7 @@ fn what_says_nothing_of_the_surface_is_read_over() -> Result<()> {
         assert_eq!(read(text.as_bytes(), "a.obj")?, square(), "{text}");
     }
     assert_eq!(read(OFF.replace('\n', "\r").as_bytes(), "a.off")?, square());
-    // A name without an ending: the first word gives the format.
+    // If a name has no ending, the first word of the file gives the format.
     for text in [OBJ.as_bytes(), OFF.as_bytes(), &OFF.as_bytes()[14..], PLY.as_bytes(), &binary(true)] {
         assert_eq!(read(text, "stdin")?, square());
     }
@@ -100,16 +100,23 @@ fn errors_name_the_line_and_what_is_wrong() {
     for (name, text, from, to, line, reason) in [
         ("a.obj", OBJ, "v 1 1 -2.5", "v 1 1", 6, "a vertex has no z"),
         ("a.obj", OBJ, "v 1 1 -2.5", "v 1 1 1e999", 6, "z is inf"),
-        ("a.obj", OBJ, "v 1 1 -2.5", "v 1 1 1 1 1 1 1 9", 6, "a vertex of 8 numbers; it has 3, a weight and a colour"),
+        (
+            "a.obj",
+            OBJ,
+            "v 1 1 -2.5",
+            "v 1 1 1 1 1 1 1 9",
+            6,
+            "a vertex has 8 numbers; 3 are expected, then at most a weight and a colour",
+        ),
         ("a.obj", OBJ, " 4/7", " 5/7", 11, "corner 5 is none of the 4 vertices so far"),
         ("a.obj", OBJ, "//1 -2", "//1 -5", 11, "corner -5 is none of the 4 vertices so far"),
         ("a.obj", OBJ, "//1 -2", "//1 0", 11, "corner 0 is none of the 4 vertices so far"),
-        ("a.obj", OBJ, " 2//1 -2 4/7", " 2", 11, "a face of 2 corners; it takes 3"),
+        ("a.obj", OBJ, " 2//1 -2 4/7", " 2", 11, "a face of 2 corners; at least 3 are required"),
         ("a.obj", OBJ, "s off", "curv 1", 10, "no line of a mesh begins with \"curv\""),
         ("a.obj", OBJ, "1/1/1", "x", 11, "a corner: \"x\" is no number of a vertex"),
         ("a.off", OFF, "OFF #", "OOF #", 1, "the file begins with \"OOF\", not with OFF"),
         ("a.off", OFF, "4 1 0", "4 2 0", 9, "the file ends before face 1 of 2"),
-        ("a.off", OFF, "4 1 0", "3 1 0", 8, "a face of 0 corners, of which the line lists 2; it takes 3"),
+        ("a.off", OFF, "4 1 0", "3 1 0", 8, "a face of 0 corners, of which the line lists 2; at least 3 are required"),
         ("a.off", OFF, "4 0 1 2 3", "4 0 1 2 4", 9, "corner 4 is none of 4 vertices, counted from 0"),
         ("a.off", OFF, "4 0 1 2 3", "5 0 1 2 3", 9, "corner 255 is none of 4 vertices, counted from 0"),
         ("a.off", OFF, "4 0 1 2 3 255 0 0\n", "3 0 1 2\n1 2 3\n", 10, "more lines than 4 vertices and 1 faces"),
@@ -120,8 +127,8 @@ fn errors_name_the_line_and_what_is_wrong() {
         ("a.ply", PLY, "9 1 1 -2.5", "9 1 1", 15, "the line has fewer numbers than the element has properties"),
         ("a.ply", PLY, "9 1 1 -2.5", "9 1 1 2 3", 15, "the line has more numbers than the element has properties"),
         ("a.ply", PLY, "4 0 1 2 3", "4 0 1 2 9", 17, "corner 9 is none of 4 vertices, counted from 0"),
-        ("a.ply", PLY, "4 0 1 2 3 7", "2 0 1 7", 17, "a face of 2 corners; it takes 3"),
-        ("a.ply", PLY, "3 7\n", "3 7\n3 0 1 2 7\n", 18, "the file goes on behind the elements of its header"),
+        ("a.ply", PLY, "4 0 1 2 3 7", "2 0 1 7", 17, "a face of 2 corners; at least 3 are required"),
+        ("a.ply", PLY, "3 7\n", "3 7\n3 0 1 2 7\n", 18, "the file goes on after the elements of its header"),
         ("a.ply", PLY, "float z", "float z\nelement hole 9", 13, "element hole has no properties"),
         ("a.ply", PLY, "9 1 1 -2.5", "9 1 1 nan", 15, "a coordinate is NaN"),
         ("a.ply", PLY, "4 0 1 2 3 7\n", "", 16, "the file ends before face 0 of 1"),
@@ -133,17 +140,17 @@ fn errors_name_the_line_and_what_is_wrong() {
     }
     let cut = binary(true);
     let error = read(&cut[..cut.len() - 1], "a.ply").unwrap_err().to_string();
-    assert_eq!(error, "a.ply: face 0 of 1: the file ends before it does");
+    assert_eq!(error, "a.ply: face 0 of 1: the file ends before the element does");
     let mut more = binary(true);
     more.push(0);
     let error = read(&more, "a.ply").unwrap_err().to_string();
-    assert_eq!(error, "a.ply: end: the file goes on behind the elements of its header");
+    assert_eq!(error, "a.ply: end: the file goes on after the elements of its header");
     let faces_first = "ply\nformat ascii 1.0\nelement face 0\nproperty list int int vertex_index\nelement vertex 0\n\
                        property int x\nproperty int y\nproperty int z\nend_header\n";
     let error = read(faces_first.as_bytes(), "a.ply").unwrap_err().to_string();
     assert_eq!(error, "a.ply:9: element face comes before element vertex");
     let error = read(b"", "a.stl").unwrap_err().to_string();
-    assert_eq!(error, "a.stl: no mesh ends so; known are .obj, .ply and .off, and these packed");
+    assert_eq!(error, "a.stl: not the name of a mesh: it must end in .obj, .ply or .off, packed or not");
     let error = read(b"# none\nsolid a\n", "stdin").unwrap_err().to_string();
     assert_eq!(error, "stdin:2: no mesh begins with \"solid\": an .obj does with v, a .ply with ply, an .off with OFF");
     assert_eq!(read(b"# none\n", "stdin").unwrap_err().to_string(), "stdin:1: the file ends before a mesh begins");

@@ -1,5 +1,5 @@
-//! Reads the lines of a file and their words, and binary data after the lines. Memory holds a chunk
-//! of the file and one line.
+//! Reads the lines of a file and their words, and binary data after the lines. The reader holds
+//! only a chunk of the file and one line in memory.
 use super::MeshFormat;
 use crate::{
     Error, Result,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Maximum length of a line that consists of continued lines.
+/// Maximum length of a line together with the lines that continue it.
 const LONGEST: usize = 1 << 20;
 
 pub(super) struct Text<'r> {
@@ -65,8 +65,8 @@ impl<'r> Text<'r> {
         Ok(true)
     }
 
-    /// Number of bytes before the backslash that is the last word of the line, if there are other
-    /// words.
+    /// Number of bytes before the backslash, if a backslash is the last word of the line and the
+    /// line has other words.
     fn before_backslash(&self) -> Option<usize> {
         let last = self.line.iter().rposition(|&byte| !words::is_blank(byte))?;
         let (before, word) = self.line.split_at(last);
@@ -119,7 +119,8 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// The next `count` bytes (at most 8), regardless of line ends; `None` if there are fewer.
+    /// The next `count` bytes (at most 8), regardless of line ends, or `None` if the file has fewer
+    /// bytes left.
     pub fn bytes(&mut self, count: usize) -> Result<Option<&[u8]>> {
         self.source.take(count)
     }
@@ -139,7 +140,7 @@ impl<'r> Text<'r> {
         Err(Error::Malformed { path: self.source.name().to_owned(), place, reason: reason.into() })
     }
 
-    /// The point whose three coordinates are the first of these words.
+    /// The point whose three coordinates are the first three of these words.
     pub fn point<'w>(&self, mut words: impl Iterator<Item = &'w [u8]>) -> Result<[f64; 3]> {
         let mut point = [0.0; 3];
         for (coordinate, name) in point.iter_mut().zip(["x", "y", "z"]) {

@@ -6,12 +6,12 @@ use std::{
     path::Path,
 };
 
-/// Writes `mesh` to the file at `path` as binary PLY, packed if the name ends like a packed file.
+/// Writes `mesh` to the file at `path` as binary PLY, packed if the name ends in `.gz` or `.bz2`.
 /// `colours` is empty or has a colour for each vertex.
 ///
 /// # Errors
-/// [`Error::Length`] if there are fewer or more colours; [`Error::Io`] with the path. An earlier
-/// file stays unchanged.
+/// [`Error::Length`] if the number of colours is neither 0 nor the number of vertices;
+/// [`Error::Io`] with the path. An earlier file stays unchanged.
 pub fn write_ply(path: impl AsRef<Path>, mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     check(mesh, colours)?;
     write_whole(path.as_ref(), |writer| fill(writer, mesh, colours))
@@ -20,7 +20,8 @@ pub fn write_ply(path: impl AsRef<Path>, mesh: &Mesh, colours: &[Colour]) -> Res
 /// Writes to any writer as [`write_ply`] does.
 ///
 /// # Errors
-/// [`Error::Length`] if there are fewer or more colours; [`Error::Io`] without a path.
+/// [`Error::Length`] if the number of colours is neither 0 nor the number of vertices;
+/// [`Error::Io`] without a path.
 pub fn write_ply_to(mut writer: impl Write, mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     check(mesh, colours)?;
     fill(&mut writer, mesh, colours).map_err(|source| Error::Io { path: Path::new("").to_owned(), source })

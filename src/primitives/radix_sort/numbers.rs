@@ -8,7 +8,7 @@ numbers! {
         /// multiple of 32. A value below 32 selects the kernels for CPUs.
         radix_group: Groups(1, 1024),
         /// Elements of each work-item of a radix sort: at least 2, since PoCL 3.1 loses the
-        /// barriers of loops that cannot run twice. On a CPU an item has at least this many
+        /// barriers of loops that cannot run twice. On a CPU an item has at least `radix_items`
         /// elements.
         radix_items: All(2, if n.radix_group < 32 { 1 << 24 } else { 32 }; radix_group),
         /// Most bits of a digit of a radix sort.

@@ -22,7 +22,7 @@ fn check(tuning: RadixTuning, n: usize, keys: usize, key: impl Fn(usize) -> u32)
     let before = |key: usize| sorted_keys.partition_point(|&other| (other as usize) < key) as u32;
     assert!((0..=keys).map(before).eq(starts), "starts: {what}");
 
-    // Elements carry these words instead of their indices.
+    // Elements carry the words of `carried` in place of their indices.
     let carried: Vec<u32> = (0..n as u32).map(|i| !(i * 3)).collect();
     let order = work.upload(&carried)?;
     let sorted = sort.run(&work, Elements { order: Some(&order), ..elements })?;
@@ -68,8 +68,8 @@ fn agrees_with_the_standard_library() -> Result<()> {
     for tuning in tunings(128, 4, 5) {
         let tile = tuning.tile(1);
         for n in [0, 1, 2, tile - 1, tile, tile + 1, 3 * tile, 3 * tile + 1, 20 * tile + 7] {
-            // One key, which has no bit; numbers of keys around a power of two, around one pass,
-            // and around two.
+            // The numbers of keys are one, which has no bit, and numbers around a power of two,
+            // around one pass, and around two passes.
             for keys in [1, 2, 3, 31, 32, 33, 1024, 1025] {
                 check(tuning, n, keys, scattered(keys))?;
             }

@@ -2,8 +2,8 @@
 use crate::tuning::{least_of_tile, most_of, numbers};
 
 /// Most words in a scan's tile. A CPU keeps the words of a whole work-group on the stack of a
-/// thread: 2 MiB if they have 64 bits. PoCL's threads have stacks of 8 MiB, and exceeding that ends
-/// the process.
+/// thread: 2 MiB if they have 64 bits. PoCL's threads have stacks of 8 MiB, and exceeding this size
+/// ends the process.
 const SCANNED: usize = 1 << 18;
 
 numbers! {
@@ -16,8 +16,8 @@ numbers! {
         scan_items: All(
             least_of_tile(n.scan_group_size), most_of(SCANNED, n.scan_group_size, 1 << 16); scan_group_size
         ),
-        /// If a scan has at most this many tiles, each tile adds up the sums of the tiles before
-        /// it.
+        /// If a scan has at most `scan_direct_tiles` tiles, each tile adds up the sums of the tiles
+        /// before it.
         scan_direct_tiles: All(1, 1 << 20),
     }
 }
@@ -25,8 +25,8 @@ numbers! {
 const GPU: ScanNumbers = ScanNumbers {
     scan_group_size: 256,
     scan_items: 8,
-    // 4096 tiles read 8 M partial sums. If these are cached, reading them takes as long as a
-    // launch.
+    // 4096 tiles read 8 M partial sums. If the partial sums are cached, reading them takes as long
+    // as a launch.
     scan_direct_tiles: 4096,
 };
 

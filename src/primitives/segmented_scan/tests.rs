@@ -44,11 +44,11 @@ fn one_nan<T: Element + PartialEq>(value: &T) -> Option<Vec<u8>> {
     (value == value).then(|| bytemuck::bytes_of(value).to_vec())
 }
 
-/// Tunings of a CPU and of a GPU, with small tiles and waves, so that segments are in several of
-/// both.
+/// Tunings of a CPU and of a GPU, with small tiles and waves, so that a segment is in several tiles
+/// and several waves.
 fn tunings() -> Vec<SegmentTuning> {
     let most = test_device().info().max_group_size;
-    // One item for all pieces of a tile or a carry, fewer items than pieces, and more.
+    // A group has one item for all pieces of a tile or a carry, fewer items than pieces, or more.
     let of = |group_size| match group_size {
         1 => SegmentTuning { group_size, tile: 9000, wave: 3 },
         3 => SegmentTuning { group_size, tile: 1024, wave: 1 },

@@ -16,8 +16,9 @@ const GPU: SortNumbers = SortNumbers { sort_group_size: 256 };
 
 const CPU: SortNumbers = SortNumbers { sort_group_size: 1 };
 
-/// Number of elements that one work-item of a parallel sort holds. It is odd, so that neighbouring
-/// items use different banks of local memory, and small enough for registers. CPUs sort serially.
+/// Number of elements that one work-item of a parallel sort holds. The number is odd, so that
+/// neighbouring items use different banks of local memory, and small enough for registers. CPUs
+/// sort serially.
 pub(crate) const ITEMS: usize = 7;
 
 /// Number of elements of each work-item for the chunks of an expansion, if local memory is large
@@ -28,8 +29,8 @@ pub(super) const EXPANSION_ITEMS: usize = 11;
 /// Most products of a column that an expansion in local memory sorts as a whole.
 pub(crate) const EXPANSION_SHORT_MAX: usize = 576;
 
-/// With this many bytes of local memory, [`EXPANSION_ITEMS`] is used. A chunk needs 16 bytes for
-/// each product, and some bytes for the work-group.
+/// With `EXPANSION_LOCAL_BYTES` bytes of local memory, [`EXPANSION_ITEMS`] is used. A chunk needs
+/// 16 bytes for each product, and some bytes for the work-group.
 pub(crate) const EXPANSION_LOCAL_BYTES: u64 = 48 << 10;
 
 /// Work-items of a work-group that sorts short segments of an expansion in local memory. Columns
@@ -51,10 +52,10 @@ pub(super) const INSERTION_MAX: usize = 24;
 /// Number of bits of a digit by which a CPU distributes elements.
 pub(super) const DIGIT_BITS: usize = 8;
 
-/// Nanoseconds for each element in a merge pass. From this number and the next two, a CPU chooses
-/// between merging runs and distributing elements by digits. For 450,000 products in columns of
-/// four runs, with rows of 24 bits, the segmented sort takes 1.8 ms by two merges, and 3.3 ms by
-/// three digits.
+/// Nanoseconds for each element in a merge pass. From `MERGE_COST`, [`DEAL_COST`] and
+/// [`DIGIT_COST`] a CPU chooses between merging runs and distributing elements by digits. For
+/// 450,000 products in columns of four runs, with rows of 24 bits, the segmented sort takes 1.8 ms
+/// by two merges, and 3.3 ms by three digits.
 pub(super) const MERGE_COST: usize = 8;
 
 /// Nanoseconds for each element that is distributed.
@@ -63,8 +64,8 @@ pub(super) const DEAL_COST: usize = 3;
 /// Nanoseconds for each four values of a digit.
 pub(super) const DIGIT_COST: usize = 4;
 
-/// Most runs that a CPU merges. Merging more of them would cost more than distributing elements in
-/// 4 passes, which are always enough.
+/// Most runs that a CPU merges. Merging more runs would cost more than distributing elements in 4
+/// passes, which are always enough.
 pub(super) const RUNS_MAX: usize = {
     let digits = (1 << DIGIT_BITS) / 4 * DIGIT_COST;
     let dealt = 4 * (DEAL_COST + digits.div_ceil(INSERTION_MAX));

@@ -128,9 +128,9 @@ fn tunings_fit_the_smallest_local_memory() {
         assert!(tuning.chunk * (size_of::<u32>() + size_of::<u16>()) + 64 <= 32 << 10);
         assert_eq!(tuning.chunk, 2 * tuning.short_max);
     }
-    // Local memory in bytes for an expansion that is sorted before it is written. It holds rows,
-    // two words of payload, the former position of each product, and segment starts; and for each
-    // item a segment and a word for a scan.
+    // Local memory in bytes for an expansion that is sorted before it is written. Local memory
+    // holds rows, two words of payload, the former position of each product, and segment starts;
+    // and for each item a segment and a word for a scan.
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
     for (group_size, local_bytes) in

@@ -10,24 +10,11 @@ use crate::{
 };
 
 kernel! {
-    struct PackFlags = "pack_flags" in "primitives/heads.cl" { flags: In<u8>, bits: Out<u32>, n: u32 }
-}
-
-kernel! {
-    struct CountHeads = "count_heads" in "primitives/heads.cl" { bits: In<u32>, rank: InOut<u32>, n: u32 }
-}
-
-kernel! {
-    struct PlaceHeads = "place_heads" in "primitives/heads.cl" {
-        bits: In<u32>,
-        rank: In<u32>,
-        offset: Out<u32>,
-        n: u32,
-    }
-}
-
-kernel! {
-    struct CheckRows = "check_rows" in "primitives/heads.cl" { row: In<u32>, wrong: InOut<u32>, rows: u32, n: u32 }
+    in "primitives/heads.cl":
+    struct PackFlags = "pack_flags" { flags: In<u8>, bits: Out<u32>, n: u32 }
+    struct CountHeads = "count_heads" { bits: In<u32>, rank: InOut<u32>, n: u32 }
+    struct PlaceHeads = "place_heads" { bits: In<u32>, rank: In<u32>, offset: Out<u32>, n: u32 }
+    struct CheckRows = "check_rows" { row: In<u32>, wrong: InOut<u32>, rows: u32, n: u32 }
 }
 
 /// Elements whose flags are in one word.

@@ -1,8 +1,8 @@
 //! Numbers of segments that are scanned by any operator.
 use crate::tuning::numbers;
 
-/// Maximum number of elements of a piece: `RUN_PIECE` of `segmented_reduce.rs`. Smaller tiles would
-/// often have no piece.
+/// Maximum number of elements of a piece: `RUN_PIECE` of `segmented_reduce.rs`. Tiles of fewer
+/// elements than a piece would often have no piece.
 const PIECE: usize = 1024;
 
 /// Most elements of a tile. In a group of several items, the values of a tile and of its last piece
@@ -32,6 +32,6 @@ numbers! {
 const GPU: SegmentNumbers =
     SegmentNumbers { segment_scan_group: 128, segment_scan_tile: 2048, segment_scan_wave: 2048 };
 
-// A wave has 2 MiB of doubles. On two cores with PoCL one segment of 16.8 M doubles takes 37 ms, 51
-// ms in waves of 8 MiB, and 42 ms in a single wave.
+// A wave has 2 MiB of doubles. On two cores with PoCL one segment of 16.8 M doubles takes 37 ms in
+// such waves, 51 ms in waves of 8 MiB, and 42 ms in a single wave.
 const CPU: SegmentNumbers = SegmentNumbers { segment_scan_group: 1, segment_scan_tile: 16_384, segment_scan_wave: 16 };

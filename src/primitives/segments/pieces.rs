@@ -2,7 +2,7 @@
 use super::SegmentTuning;
 use crate::{
     Device, Result,
-    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Grid, In, Options, Out, Work, kernel, kernels},
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_reduce::RUN_PIECE,
@@ -10,21 +10,16 @@ use crate::{
 };
 
 kernel! {
-    struct CountPieces = "count_pieces" in "primitives/pieces.cl" { offset: In<u32>, count: Out<u64>, segments: u32 }
-}
-
-kernel! {
-    struct PlaceSegments = "place_segments" in "primitives/pieces.cl" {
+    in "primitives/pieces.cl":
+    struct CountPieces = "count_pieces" { offset: In<u32>, count: Out<u64>, segments: u32 }
+    struct PlaceSegments = "place_segments" {
         count: In<u64>,
         piece_ptr: Out<u32>,
         long_begin: Out<u32>,
         long_end: Out<u32>,
         segments: u32,
     }
-}
-
-kernel! {
-    struct PlacePieces = "place_pieces" in "primitives/pieces.cl" {
+    struct PlacePieces = "place_pieces" {
         offset: In<u32>,
         piece_ptr: In<u32>,
         begin: Out<u32>,
@@ -32,10 +27,7 @@ kernel! {
         segments: u32,
         pieces: u32,
     }
-}
-
-kernel! {
-    struct PlaceTiles = "place_tiles" in "primitives/pieces.cl" {
+    struct PlaceTiles = "place_tiles" {
         begin: In<u32>,
         long_begin: In<u32>,
         long_end: In<u32>,
@@ -47,22 +39,22 @@ kernel! {
     }
 }
 
-/// Number of pieces of a work-item. It searches for the segment of the first piece only.
+/// Number of pieces of a work-item. A work-item searches for the segment of its first piece only.
 const STRETCH: usize = 16;
 
 /// Segments as kernels take them. A piece has [`RUN_PIECE`] elements, counted from the start of its
-/// segment. The last piece of a segment may have fewer, but not 0.
+/// segment. The last piece of a segment may have fewer elements, but not 0.
 pub(in super::super) struct Pieces {
     /// The start of each piece, and the end of the last one.
     pub begin: Buffer<u32>,
-    /// 1 for a piece that is not the first of its segment; 0 after the last.
+    /// 1 for a piece that is not the first of its segment. The element after the last piece is 0.
     pub follows: Buffer<u8>,
     /// The first piece of each segment, and the number of all pieces.
     pub piece_ptr: Buffer<u32>,
     /// The first piece of each tile, and the number of all pieces.
     pub tile_ptr: Buffer<u32>,
-    /// The first piece of each segment with several pieces; `long_end` has the piece after its
-    /// last.
+    /// The first piece of each segment with several pieces; `long_end` has the piece after the
+    /// segment's last.
     pub long_begin: Buffer<u32>,
     pub long_end: Buffer<u32>,
     /// All tiles in waves. If no segment has several pieces, they are one wave.
@@ -107,13 +99,19 @@ impl Pieces {
     }
 }
 
+kernels! {
+    struct Kernels {
+        new count: CountPieces,
+        new segments: PlaceSegments,
+        new pieces: PlacePieces,
+        new tiles: PlaceTiles,
+    }
+}
+
 /// The kernels that cut segments.
 pub(in super::super) struct Cutter {
-    count: Kernel<CountPieces<'static>>,
+    kernels: Kernels,
     scan: Scan<u64>,
-    segments: Kernel<PlaceSegments<'static>>,
-    pieces: Kernel<PlacePieces<'static>>,
-    tiles: Kernel<PlaceTiles<'static>>,
     group_size: usize,
     tuning: SegmentTuning,
 }
@@ -124,11 +122,8 @@ impl Cutter {
         let options = Options::group_size(group_size).define("PIECE", RUN_PIECE).define("STRETCH", STRETCH);
         let options = options.define("TILE", tuning.tile).define("WAVE", tuning.wave);
         Ok(Self {
-            count: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
-            segments: Kernel::new(device, &options)?,
-            pieces: Kernel::new(device, &options)?,
-            tiles: Kernel::new(device, &options)?,
             group_size,
             tuning,
         })
@@ -139,7 +134,7 @@ impl Cutter {
     pub fn cut(&self, work: &Work, offset: &Buffer<u32>, elements: usize) -> Result<Pieces> {
         let (segments, items) = (offset.len() as u32 - 1, |items| Grid::items(items, self.group_size));
         let mut count = work.buffer(offset.len())?;
-        self.count.launch(work, items(offset.len()), CountPieces { offset, count: &mut count, segments })?;
+        self.kernels.count.launch(work, items(offset.len()), CountPieces { offset, count: &mut count, segments })?;
         self.scan.run(work, &mut count)?;
         let found = work.read(&count, offset.len() - 1, 1)?[0];
         let (pieces, long_segments) = (found as u32, (found >> 32) as u32);
@@ -154,12 +149,12 @@ impl Cutter {
             long_end: &mut long_end,
             segments,
         };
-        self.segments.launch(work, items(offset.len()), args)?;
+        self.kernels.segments.launch(work, items(offset.len()), args)?;
 
         let (mut begin, mut follows) = (work.buffer(pieces as usize + 1)?, work.buffer(pieces as usize + 1)?);
         let (begins, followers) = (&mut begin, &mut follows);
         let args = PlacePieces { offset, piece_ptr: &piece_ptr, begin: begins, follows: followers, segments, pieces };
-        self.pieces.launch(work, items((pieces as usize + 1).div_ceil(STRETCH)), args)?;
+        self.kernels.pieces.launch(work, items((pieces as usize + 1).div_ceil(STRETCH)), args)?;
 
         let tiles = elements.div_ceil(self.tuning.tile);
         let (mut tile_ptr, mut wave) = (work.buffer(tiles + 1)?, work.buffer(3 * tiles.div_ceil(self.tuning.wave))?);
@@ -173,7 +168,7 @@ impl Cutter {
             tiles: tiles as u32,
             long_segments,
         };
-        self.tiles.launch(work, items(tiles + 1), args)?;
+        self.kernels.tiles.launch(work, items(tiles + 1), args)?;
         let waves = match (long_segments, tiles as u32) {
             (_, 0) => vec![],
             (0, tiles) => vec![Wave { tiles, end_piece: pieces, ..Wave::default() }],

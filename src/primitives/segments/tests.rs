@@ -10,8 +10,8 @@ fn pieces_of(segments: &Segments) -> Result<[Vec<u32>; 2]> {
 #[test]
 fn flags_and_bits_give_the_segments_of_their_offsets() -> Result<()> {
     let device = test_device();
-    // Numbers around a word (32) and a tile of a GPU's scan of words (2048); a flag at the last
-    // element, and no flag.
+    // The numbers of elements lie around a word of 32 bits, and around 2048 words, which are a tile
+    // of a GPU's scan. The last element has a flag, or no element has one.
     for n in [0, 1, 2, 31, 32, 33, 64, 5000, 65_504, 65_537] {
         for every in [1, 3, 64, n.max(2) - 1, n + 1] {
             let flags: Vec<u8> = (0..n).map(|i| if i % every == every - 1 { 128 } else { 0 }).collect();
@@ -37,7 +37,8 @@ fn flags_and_bits_give_the_segments_of_their_offsets() -> Result<()> {
 #[test]
 fn rows_give_the_segments_of_their_offsets() -> Result<()> {
     let device = test_device();
-    // Empty rows at both ends and between others; no rows; rows without elements.
+    // There are empty rows at both ends and between other rows, no rows, or only rows without
+    // elements.
     for lengths in [&[0, 0, 3, 1, 0, 1025, 0, 64, 2049, 0][..], &[1], &[], &[0, 0, 0], &[70_000, 0, 1]] {
         let mut offsets = vec![0];
         lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));

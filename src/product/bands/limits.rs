@@ -1,7 +1,7 @@
-//! Limits: the device memory that a band needs, array by array. Bands are planned by these limits.
-//! The functions are pure. Each sum counts the arrays that a stage allocates, rounded up as the
-//! pool rounds them. So a product is computed even if the free memory is only slightly above its
-//! need.
+//! Limits: the device memory that a band needs, array by array. Bands are planned so that they fit
+//! the limits. The functions of this file are pure. Each sum counts the arrays that a stage
+//! allocates, rounded up as the pool rounds them. So a product is computed even if the free memory
+//! is only slightly above its need.
 use crate::{
     DeviceInfo,
     device::{Work, pool_bytes},
@@ -33,7 +33,7 @@ pub(crate) struct EntryMemory {
     pub entry_bytes: u64,
     /// Bytes of the sum of one part. A run of more than 1024 products is cut into parts.
     pub part_bytes: u64,
-    /// Rows of C. No column of C has more entries.
+    /// Rows of C. No column of C has more entries than C has rows.
     pub rows: u64,
     pub consumer: BandConsumer,
 }
@@ -60,8 +60,8 @@ impl EntryMemory {
 }
 
 impl<'a> Limits<'a> {
-    /// A band has fewer products than this. Offsets inside a band have 32 bits. One bit is left
-    /// unused so that sums of two offsets cannot wrap.
+    /// A band has fewer products than `MAX_PRODUCTS`. Offsets inside a band have 32 bits. One bit
+    /// is left unused so that sums of two offsets cannot wrap.
     pub const MAX_PRODUCTS: u64 = 1 << 31;
 
     /// The limits for `work` with the memory that is free now.
@@ -146,7 +146,7 @@ impl<'a> Limits<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Whether a product whose columns are all sorted in registers fits.
+    /// Whether a product whose columns are all sorted in registers fits these limits.
     pub fn fits_sorted(&self, columns: u64, products: u64, nnz: u64) -> bool {
         self.fits(columns, &Sizes { products, ..Sizes::default() }, self.need_sorted(columns, products, nnz))
     }
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn products_take_the_memory_that_is_estimated() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
-        // Cases: short segments alone, chunks of long segments, more columns than entries, no
-        // products, runs that are cut.
+        // The products have only short segments, chunks of long segments, more columns than
+        // entries, no products at all, or runs that are cut.
         let many = [vec![3; 3000], vec![0; 2000]].concat();
         for (lengths, rows) in [
             (vec![7, 0, 9], 5),

@@ -14,7 +14,7 @@ pub(super) use limits::{EntryMemory, Largest, Limits, Need, segment_bytes, setup
 use super::terms::{Band, Sizes};
 use crate::{Error, Result};
 
-/// The bands of a product. They are cut one after another, since the free memory depends on the
+/// The bands of a product. Bands are cut one after another, since the free memory depends on the
 /// results of earlier bands.
 pub(crate) struct Bands {
     cols: u32,
@@ -122,7 +122,8 @@ pub(super) fn too_long(column: String, products: u64, need: Need, within: Need, 
     }
 }
 
-/// The reason for the error message: a column cannot be cut, or earlier columns hold the memory.
+/// Why a band does not fit, for the error message: a column cannot be cut, or earlier columns hold
+/// the memory.
 fn reason(needed: u64, available: u64, kept_bytes: u64) -> String {
     match needed > available && needed - available <= kept_bytes {
         true => format!("the columns of C before it hold {kept_bytes} bytes there"),
@@ -236,7 +237,8 @@ mod tests {
         let mut single = Sizes::default();
         single.add(300_000, &tuning.sort);
         let one = limits(&tuning, 0).need(1, &single, 0).bytes;
-        // Each band's columns stay in memory, so the second band finds too little.
+        // The columns of each band stay in memory, so there is too little memory for the second
+        // band.
         let mut bands = Bands::new(4, sizes);
         let mut next = |free| bands.next(&|| limits(&tuning, free), &mut || Ok(products.to_vec()));
         let first = next(one + 1000).unwrap().unwrap();
@@ -244,7 +246,8 @@ mod tests {
         let error = next(one - 1000).unwrap_err().to_string();
         assert!(error.contains("column 1 of C"), "{error}");
         assert!(error.contains("the columns of C before it hold 2000 bytes there"), "{error}");
-        // If earlier columns hold nothing, or too little to matter, the column itself is too long.
+        // If earlier columns hold no memory, or too little to make a difference, the column itself
+        // is too long.
         let short = |needed, available, kept_bytes| {
             let band = Band { columns: 3..4, first_product: 0, sizes, kept_bytes };
             band.explain(Error::Memory { what: "x".into(), needed, available, place: "device".into() }).to_string()

@@ -1,5 +1,5 @@
-//! The predicted cost of a product of scalars. It is predicted before the columns are analysed,
-//! from facts that the host knows, and again after the analysis.
+//! The predicted cost of a product of scalars. The cost is predicted before the columns are
+//! analysed, from facts that the host knows, and again after the analysis.
 use super::{
     AdaptiveNumbers, PAIRED_PRODUCTS, REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share,
 };
@@ -25,15 +25,15 @@ pub(in crate::product) struct Prices {
     /// joining queues.
     pub bin_ms: f64,
     /// Milliseconds for visiting an entry of B once, in columns whose rows of C are found before
-    /// the sums. The sums of each piece of these rows visit every entry.
+    /// the sums. Each piece of the found rows visits every entry of its column of B.
     pub visit_ms: f64,
     /// Additional milliseconds for each entry of the longest column of B whose rows of C are found
-    /// before the sums. Its entries are visited one after another.
+    /// before the sums. The entries of a column of B are visited one after another.
     pub longest_ms: f64,
     /// Size of the window of a bitmap, in words of 32 rows.
     pub window_words: u32,
-    /// If an average column with a wide range of rows has at most this many products, one team
-    /// counts it alone.
+    /// If an average column with a wide range of rows has at most `paired_products` products, one
+    /// team counts it alone.
     pub paired_products: u64,
     /// Number of found rows in a piece.
     pub piece: u64,
@@ -50,7 +50,7 @@ pub(in crate::product) struct Prices {
 const MERGING: u64 = 8;
 
 /// If the length of the longest column is only estimated, sorting all columns has the price of a
-/// class with room for at least this many products.
+/// class with room for at least `ROOMY` products.
 const ROOMY: u64 = 1024;
 
 impl Prices {
@@ -72,15 +72,15 @@ impl Prices {
         }
     }
 
-    /// Milliseconds for visiting the entries of the longest column of B whose rows are found. This
-    /// time counts once for the whole product, because all other columns, also those of other bins,
-    /// are computed meanwhile.
+    /// Milliseconds for visiting the entries of the longest column of B whose rows are found. The
+    /// time of the longest column counts once for the whole product, because all other columns,
+    /// also those of other bins, are computed meanwhile.
     pub(super) fn of_longest_ms(&self, sums: &ClassesSums) -> f64 {
         let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
         self.longest_ms * f64::from(longest)
     }
 
-    /// Whether sorting all columns of C by the kernels of this class is predicted to be as fast as
+    /// Whether sorting all columns of C by the kernels of `class` is predicted to be as fast as
     /// ESC. If columns of this class are too long to be sorted after an analysis, a product with an
     /// analysis must not be predicted to be faster either. Before the analysis it is not known how
     /// many products are added to one entry of C, so [`MERGING`] is assumed.
@@ -105,8 +105,8 @@ impl Prices {
         least(&sorted_share(class, known.columns, [known.products; 2], &self.costs))
     }
 
-    /// The class that takes every column of an analysed product. `None` unless sorting all columns
-    /// is predicted to be faster than their bins and than ESC.
+    /// The class that takes every column of an analysed product, or `None` unless sorting all
+    /// columns is predicted to be faster than bins and than ESC.
     pub fn sorts_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
         let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
@@ -127,11 +127,11 @@ impl Prices {
     /// The predicted time of an analysis and of the kernels after it. C has `entries` entries, or
     /// rows times columns if that is less. Either one class sorts all columns, or the columns are
     /// divided into bins. In the second case all columns are treated like an average one: they are
-    /// sorted if that is short enough, or else their rows are found before the sums. The length of
-    /// the longest column is only estimated here, so a class that sorts all columns has room for at
-    /// least [`ROOMY`] products. If only the longest column is too long to be sorted beside others,
-    /// there are two more bins: long columns that are sorted, and columns whose rows are found. A
-    /// column of too many entries may be left to ESC.
+    /// sorted if an average column is short enough, or else their rows are found before the sums.
+    /// The length of the longest column is only estimated here, so a class that sorts all columns
+    /// has room for at least [`ROOMY`] products. If only the longest column is too long to be
+    /// sorted beside others, there are two more bins: long columns that are sorted, and columns
+    /// whose rows are found. A column of too many entries may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, rows, products, b_entries, longest_b, .. } = known;
         let entries = entries.min(columns.saturating_mul(rows));
@@ -165,7 +165,7 @@ impl Prices {
     }
 
     /// The predicted time of ESC for some columns of an adaptive product, including the launches
-    /// that move these columns.
+    /// that move the columns of ESC.
     pub(super) fn rest_ms(&self, of: &ClassSums) -> f64 {
         let moved = self.costs.of(Method::Esc.cost_name()).map_or(0.0, |cost| cost.launch_us);
         self.all_by_esc_ms(&[*of]).unwrap_or(0.0) + f64::from(REST_LAUNCHES) * moved * 1e-3
@@ -184,10 +184,11 @@ impl Prices {
 /// Most products of the columns that ESC sorts whole, without merges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Whole {
-    /// Most products of a column, if other columns may be longer.
+    /// Most products of a column that ESC sorts whole, if other columns may have more.
     pub short: u64,
-    /// Most products of a column, if no column has more. Work-groups then have the size that the
-    /// longest column needs. 0 if all work-groups have the same size.
+    /// Most products of a column that ESC sorts whole, if no other column has more. Work-groups
+    /// have the size that the longest column needs. `longest` is 0 if all work-groups have the same
+    /// size.
     pub longest: u64,
 }
 
@@ -203,11 +204,11 @@ impl Whole {
     }
 
     /// The number of products, weighted by their cost. A fifth is subtracted if work-groups have
-    /// the size that the longest column needs. Two fifths are subtracted if work-groups are
-    /// full, because most columns are nearly as long as the longest, or have more products than a
-    /// work-group sorts at once. Such columns are sorted in parts. A fifth is added each time that
-    /// the parts are merged in pairs. The same is added if columns are cut by rows and not merged.
-    /// The number of parts is that of the average column.
+    /// the size that the longest column needs. Two fifths are subtracted if work-groups are full:
+    /// if the average column has at least 3/4 of the longest column's products, or more products
+    /// than a work-group sorts at once. Longer columns are sorted in parts. A fifth is added each
+    /// time that the parts are merged in pairs. A fifth is also added if columns are cut by rows
+    /// and not merged. The number of parts is that of the average column.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
         let alike = longest.filter(|&longest| longest <= self.longest);

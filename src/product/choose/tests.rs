@@ -95,7 +95,7 @@ fn every_column_is_in_one_bin_and_equal_sums_are_shared_out_equally() {
     }
 }
 
-/// The products of `docs/benchmarks.md` have as many bins as classes.
+/// In the products of `docs/benchmarks.md` a class with many columns has a bin of its own.
 #[test]
 fn large_classes_are_bins_of_their_own() {
     use Class::{Big, Medium, Narrow, Sorted32, Sorted64, Sorted128, Sorted256, Wide};
@@ -115,7 +115,7 @@ fn large_classes_are_bins_of_their_own() {
     let transposed = sorted([81_069, 20_874, 25_627, 29_554], [11, 46, 98, 182]);
     let dense = [(Narrow, 22_075, 933), (Medium, 35_373, 574), (Wide, 27_041, 1659), (Big, 31, 13_687)];
     let transposed = of(&[&transposed[..], &dense].concat());
-    // A kernel of their own would save less time for 20,874 columns than its launch takes.
+    // A kernel for 20,874 columns alone would save less time than its launch takes.
     for (sums, bins, joined) in [(enron, 3, None), (cnr, 8, None), (transposed, 7, Some((Sorted64, Sorted128)))] {
         let shares = share_out(&sums, &priced(gpu()), true).expect("ESC takes longer");
         assert_eq!(shares.len(), bins, "{shares:?}");
@@ -133,8 +133,8 @@ fn few_columns_join_the_next_class_that_has_columns() {
     assert_eq!((shares[0].first, shares[0].last), (Sorted32, Sorted256));
     assert_eq!((shares[0].columns, shares[0].size.places), (300_300, 8 * 300_300));
     assert_eq!(shares[0].which(), "at most 256 products");
-    // If a class has many short columns, it is a bin of its own. So is the last class, because
-    // there is no class after it.
+    // If a class has many short columns, it is a bin of its own. The last class is also a bin of
+    // its own, because no class follows it.
     let shares = of(&[(Sorted32, 1_000_000), (Sorted256, 3), (Narrow, 100), (Medium, 2), (Wide, 2)]);
     let bins: Vec<_> = shares.iter().map(|share| (share.first, share.last, share.method)).collect();
     assert_eq!(

@@ -1,10 +1,10 @@
-//! Setup (Polok 2015, Algorithm 1, lines 1-14): the first step of ESC. It counts the products of
+//! Setup (Polok 2015, Algorithm 1, lines 1-14): the first step of ESC. Setup counts the products of
 //! each entry of B, finds the segments of the expansion, and reads their sizes (round trip 1).
 //! Kernels: `cl/product/esc/analysis.cl`.
 //!
-//! The paper also writes the column of each entry. (Its line 10 marks the last entry of each
-//! column, which fails for empty columns.) Here, a kernel that needs the column of an entry finds
-//! it by bisection. This saves an array and four launches.
+//! The paper also writes the column of each entry. (Line 10 of the listing marks the last entry of
+//! each column, which fails for empty columns.) In blockmul a kernel that needs the column of an
+//! entry finds it by bisection, which saves an array and four launches.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
@@ -21,7 +21,8 @@ use crate::{
 use std::ops::Range;
 
 kernel! {
-    struct SetupEntries = "setup_entries" in "product/esc/analysis.cl" {
+    in "product/esc/analysis.cl":
+    struct SetupEntries = "setup_entries" {
         a: InPattern,
         b: InPattern,
         b_prods: Out<u64>,
@@ -30,10 +31,7 @@ kernel! {
         b_nnz: u32,
         part: u32,
     }
-}
-
-kernel! {
-    struct SetupSegments = "setup_segments" in "product/esc/analysis.cl" {
+    struct SetupSegments = "setup_segments" {
         b_col_ptr: In<u32>,
         b_prods: In<u64>,
         segment_ptr: Out<u32>,
@@ -60,8 +58,8 @@ pub(crate) struct Analyser {
 /// The segments of a band's expansion, as the sort takes them.
 pub(crate) struct BandSegments {
     pub ptr: Buffer<u32>,
-    /// Number of chunks of each segment; after [`Analyser::segments`] has scanned it, the offsets
-    /// of the chunks.
+    /// Number of chunks of each segment. [`Analyser::segments`] scans the numbers of chunks, which
+    /// makes them the offsets of the chunks.
     chunk_ptr: Buffer<u32>,
     sizes: Sizes,
 }

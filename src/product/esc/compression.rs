@@ -1,6 +1,6 @@
 //! Compression (Polok 2015, Algorithm 3, lines 52, 69 and 73): the last step of every method that
-//! sorts products. It computes the sum of each run and writes it to its place in C. Kernels:
-//! `cl/product/esc/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
+//! sorts products. Compression computes the sum of each run and writes it to its place in C.
+//! Kernels: `cl/product/esc/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::blocks::{BlockSums, Places};
 use crate::{
     Result,
@@ -84,7 +84,7 @@ mod tests {
     };
 
     /// Four arrays: the first entry of each column of C, the last product of each run, the sum of
-    /// each run in pieces of 1024, and its row.
+    /// each run in pieces of 1024, and the row of each run.
     fn model(case: &Case) -> (Vec<u32>, Vec<u32>, Vec<f64>, Vec<u32>) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();

@@ -1,5 +1,5 @@
-//! The engine of ESC, compiled for a product. It analyses bands of columns, finds their runs and
-//! sums them.
+//! The engine of ESC, compiled for a product. The engine analyses bands of columns, finds their
+//! runs and sums them.
 use super::{
     Columns, Esc,
     analysis::{Analyser, Analysis},
@@ -26,8 +26,8 @@ pub(in crate::product) struct Engine {
     costs: MethodCosts,
 }
 
-/// The kernels that find the runs of a product. A plan has these kernels, and not those of the
-/// sums.
+/// The kernels that find the runs of a product. A plan has the kernels that find runs, and not the
+/// kernels that compute sums.
 pub(in crate::product) struct RunFinder {
     pub tuning: Tuning,
     analyser: Analyser,
@@ -36,7 +36,7 @@ pub(in crate::product) struct RunFinder {
     sorted: Option<SortedRuns>,
 }
 
-/// Takes the columns that were found of a band of C: `None` if the band has no products.
+/// Takes the columns of a band of C that were found, or `None` if the band has no products.
 type TakeBand<'p> = &'p mut dyn FnMut(Option<FoundColumns>, &Band) -> Result<()>;
 
 impl Engine {
@@ -80,8 +80,8 @@ impl RunFinder {
         })
     }
 
-    /// Finds the pattern and the runs of the columns of each band, and gives them to `take`: `None`
-    /// for a band without products.
+    /// Finds the pattern and the runs of the columns of each band, and gives them to `take`, or
+    /// `None` for a band without products.
     pub fn in_bands(
         &self,
         work: &Work,

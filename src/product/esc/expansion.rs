@@ -1,22 +1,21 @@
-//! Expansion (Polok 2015, Algorithm 2, lines 15-38). It writes the row of each
-//! product, and its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
+//! Expansion (Polok 2015, Algorithm 2, lines 15-38). Expansion writes the row of each product, and
+//! its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
 use super::analysis::BandSegments;
 use super::{Columns, Products};
 use crate::{
     Result,
-    device::{Device, Grid, In, Kernel, Options, Out, Payload, Work, kernel},
+    device::{Device, Grid, In, Kernel, Options, Out, Payload, Work, arguments, kernel},
     element::WordType,
     primitives::segmented_sort::SegmentedSort,
     product::{
-        terms::{InOperands, Part, Spec},
+        terms::{Band, InOperands, Part, Spec},
         tuning::{TileTuning, Tuning},
     },
 };
 
-kernel! {
-    struct Expand = "expand" in "product/terms/payload.cl", "product/esc/expansion.cl" {
-        factors: InOperands<'static>,
-        b_prods: In<u64>,
+arguments! {
+    /// The arrays to which products are written, and the columns of the band.
+    pub(super) struct InExpanded {
         row: Out<u32>,
         payload: Out<Payload>,
         tile_segment: Out<u32>,
@@ -24,6 +23,22 @@ kernel! {
         products: u32,
         first_col: u32,
         cols: u32,
+    }
+}
+
+impl<'a> InExpanded<'a> {
+    pub fn of(band: &Band, Products { rows: row, payload, tile_segment }: &'a mut Products) -> Self {
+        let (products, cols) = (band.sizes.products as u32, band.columns.len() as u32);
+        let (first_product, first_col) = (band.first_product, band.columns.start);
+        Self { row, payload, tile_segment, first_product, products, first_col, cols }
+    }
+}
+
+kernel! {
+    struct Expand = "expand" in "product/terms/payload.cl", "product/esc/expansion.cl" {
+        factors: InOperands<'static>,
+        b_prods: In<u64>,
+        expanded: InExpanded<'static>,
         from_end: u32,
     }
 }
@@ -54,22 +69,16 @@ impl InGlobalMemory {
         let (factors, band) = (task.factors, task.band);
         let products = band.sizes.products as u32;
         let tiles = self.tiles.count(products);
-        let (mut rows, mut tile_segment) = (work.buffer(products as usize)?, work.buffer(tiles + 1)?);
-        let mut payload = work.buffer_of(self.payload, products as usize)?;
+        let (rows, tile_segment) = (work.buffer(products as usize)?, work.buffer(tiles + 1)?);
+        let mut made = Products { rows, payload: work.buffer_of(self.payload, products as usize)?, tile_segment };
         let args = Expand {
             factors: factors.into(),
             b_prods: &task.analysis.prods,
-            row: &mut rows,
-            payload: &mut payload,
-            tile_segment: &mut tile_segment,
-            first_product: band.first_product,
-            products,
-            first_col: band.columns.start,
-            cols: band.columns.len() as u32,
+            expanded: InExpanded::of(band, &mut made),
             from_end: u32::from(self.part == Part::Lower),
         };
         self.expand.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
-        Ok(Products { rows, payload, tile_segment })
+        Ok(made)
     }
 
     pub fn sort(&self, work: &Work, segments: &BandSegments, expanded: Products) -> Result<Products> {

@@ -1,9 +1,9 @@
-//! Gather (Polok 2015, Algorithm 3, lines 50-51, 53-68, 70-72 and 74). It finds the end and the row
-//! of each run, the start of each column of C, and the pieces of long runs.
+//! Gather (Polok 2015, Algorithm 3, lines 50-51, 53-68, 70-72 and 74). Gather finds the end and the
+//! row of each run, the start of each column of C, and the pieces of long runs.
 //!
 //! Gather runs before compression, because the sums need the ends of runs and are then written to
-//! their places in C. This is the fusion that the paper suggests at the end of "Implementation".
-//! Kernels: `cl/product/esc/gather.cl`. Cuts: `cl/product/esc/pieces.cl`.
+//! their places in C. Writing sums directly to C is the fusion that the paper suggests at the end
+//! of "Implementation". Kernels: `cl/product/esc/gather.cl`. Cuts: `cl/product/esc/pieces.cl`.
 use super::tail_counts::Tails;
 use super::{analysis::BandSegments, tally::Tally};
 use crate::{
@@ -18,7 +18,8 @@ use crate::{
 };
 
 kernel! {
-    struct GatherRuns = "gather_runs" in "product/esc/pieces.cl", "product/esc/gather.cl" {
+    in "product/esc/pieces.cl", "product/esc/gather.cl":
+    struct GatherRuns = "gather_runs" {
         row: In<u32>,
         tail_flags: In<u32>,
         tail_ptr: In<u32>,
@@ -26,10 +27,7 @@ kernel! {
         c_row_idx: Out<u32>,
         products: u32,
     }
-}
-
-kernel! {
-    struct GatherEnds = "gather_ends" in "product/esc/pieces.cl", "product/esc/gather.cl" {
+    struct GatherEnds = "gather_ends" {
         segment_ptr: In<u32>,
         run_end: In<u32>,
         tail_ptr: InOut<u32>,

@@ -1,5 +1,5 @@
-//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015). It has six stages. The
-//! host reads from the device twice (round trips 1 and 2).
+//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015). The product has six
+//! stages. The host reads from the device twice (round trips 1 and 2).
 //!
 //! | stage | paper | file |
 //! |---|---|---|
@@ -10,8 +10,9 @@
 //! | gather | Algorithm 3, lines 50-51, 53-68, 70-72 and 74 | `esc/gather.rs` |
 //! | compression | Algorithm 3, lines 52, 69 and 73 | `esc/compression.rs`, `esc/blocks/` |
 //!
-//! The stages run in this order. The paper compresses first and then gathers (lines 70-74). Here
-//! compression needs the ends of runs and writes the sums to their places in C. The stages make:
+//! The stages run in the order of the table. The paper compresses first and then gathers (lines
+//! 70-74). In blockmul gather comes first, because compression needs the ends of runs and writes
+//! the sums to their places in C. The stages make:
 //!
 //! * setup: products of each entry of B, and segments, one for each column of C;
 //! * expansion: rows and payloads of all products;
@@ -50,7 +51,7 @@ use gather::Gather;
 use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
-/// A task: columns of B by which A is multiplied. They have at least one product.
+/// A task: columns of B by which A is multiplied, and which have at least one product.
 pub(super) struct Columns<'a> {
     pub factors: Factors<'a>,
     pub analyser: &'a Analyser,
@@ -88,7 +89,7 @@ impl Front {
     }
 }
 
-/// The products of an expansion or of a part of it.
+/// The products of a whole expansion, or of a part.
 pub(super) struct Products {
     pub rows: Buffer<u32>,
     pub payload: Buffer,
@@ -105,7 +106,7 @@ pub(super) struct CountedRuns {
 }
 
 impl Esc {
-    /// Requests the kernels.
+    /// Requests the kernels of ESC.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         Ok(Self {
             front: match tuning.esc {

@@ -1,7 +1,7 @@
 //! Expansion and sort of the chunks of long segments in registers, for devices whose teams are
 //! warps. Columns of A are first cut by rows, if that is cheaper than merging the chunks. Kernels:
 //! `cl/product/esc/sorted_chunks.cl`.
-use super::{Columns, Products};
+use super::{Columns, Products, expansion::InExpanded};
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Out, Payload, Work, arguments, kernel},
@@ -24,22 +24,17 @@ arguments! {
 }
 
 arguments! {
-    /// The arrays to which sorted products are written, and the columns of the band.
+    /// The arrays to which sorted products are written.
     pub(super) struct InSorted {
         row_between: Out<u32>,
         payload_between: Out<Payload>,
-        row: Out<u32>,
-        payload: Out<Payload>,
-        tile_segment: Out<u32>,
-        first_product: u64,
-        products: u32,
-        first_col: u32,
-        cols: u32,
+        expanded: InExpanded<'static>,
     }
 }
 
 kernel! {
-    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl":
+    struct CutChunks = "cut_chunks" {
         a: InPattern,
         b: InPattern,
         segments: InSegments<'static>,
@@ -48,10 +43,7 @@ kernel! {
         cols: u32,
         rows: u32,
     }
-}
-
-kernel! {
-    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    struct SortChunks = "sorted_chunks" {
         factors: InOperands<'static>,
         segments: InSegments<'static>,
         cut: In<Cut>,
@@ -79,17 +71,8 @@ impl<'a> InSegments<'a> {
 
 impl<'a> InSorted<'a> {
     pub fn of(band: &Band, between: &'a mut Between, products: &'a mut Products) -> Self {
-        Self {
-            row_between: &mut between.rows,
-            payload_between: &mut between.payload,
-            row: &mut products.rows,
-            payload: &mut products.payload,
-            tile_segment: &mut products.tile_segment,
-            first_product: band.first_product,
-            products: band.sizes.products as u32,
-            first_col: band.columns.start,
-            cols: band.columns.len() as u32,
-        }
+        let Between { rows, payload } = between;
+        Self { row_between: rows, payload_between: payload, expanded: InExpanded::of(band, products) }
     }
 }
 
@@ -106,7 +89,7 @@ pub(super) struct SortedChunks {
 }
 
 impl SortedChunks {
-    /// `None` on devices without warps.
+    /// Makes the kernels. Returns `None` on devices without warps.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Option<Self>> {
         let Some(chunks) = tuning.chunks else { return Ok(None) };
         let options = |of: &ChunkTuning| {
@@ -131,10 +114,10 @@ impl SortedChunks {
         Ok(Some(Self { cut, sort, chunks, merge: tuning.sort }))
     }
 
-    /// Whether no chunks are merged, because every column has one chunk, or because chunks are cut
-    /// by rows. Chunks are cut by rows if the host knows that the columns of B are short enough,
-    /// and if that is cheaper than merging. Each chunk then searches all entries of its column,
-    /// whose length is taken to be the average.
+    /// Whether no chunks are merged: every column has one chunk, or chunks are cut by rows. Chunks
+    /// are cut by rows if the host knows that the columns of B are short enough, and if that is
+    /// cheaper than merging. A chunk cut by rows searches all entries of its column, whose length
+    /// is taken to be the average.
     pub fn are_whole(&self, task: &Columns<'_>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);
         let looks = sizes.chunks * b.nnz() as u64 / b.ncols.max(1) as u64;
@@ -144,8 +127,8 @@ impl SortedChunks {
     }
 
     /// Writes the products of long segments. If no chunks are merged, all products of a segment are
-    /// in sorted order. Otherwise each chunk is in sorted order, and is written to `between` or to
-    /// `products`.
+    /// in sorted order. If chunks are merged, each chunk is in sorted order, and is written to
+    /// `between` or to `products`.
     pub fn run(
         &self,
         work: &Work,
@@ -198,8 +181,8 @@ impl SortedChunks {
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
-        // Number of chunks of the longest column. If all long columns are cut by rows into this
-        // many chunks, no other column has longer chunks.
+        // Number of chunks of the longest column. If all long columns are cut by rows into as many
+        // chunks as the longest column, no other column has longer chunks than the longest column.
         let each = sizes.longest.div_ceil(chunk).max(1);
         let alike = by_rows && sizes.shortest_long.div_ceil(chunk) == each;
         let most = if alike { sizes.longest.div_ceil(each) } else { sizes.longest.min(chunk) };

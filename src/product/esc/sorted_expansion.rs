@@ -34,10 +34,10 @@ kernel! {
 /// products busy, but not 256.
 const EIGHTHS: [usize; 5] = [2, 3, 4, 6, 8];
 
-/// Fewest work-items of a group for which this variant of ESC is used.
+/// Fewest work-items of a work-group that sorts in local memory.
 const LEAST_GROUP: usize = 8;
 
-/// The kernel, of windows or of chunks, for one size of work-groups.
+/// The kernel that sorts windows or chunks, for one size of work-groups.
 type Sort = Kernel<SortExpansion<'static>>;
 
 /// Expansion and segmented sort in local memory.
@@ -69,7 +69,7 @@ impl InLocalMemory {
 pub(crate) struct SortedParts {
     pub(super) products: Products,
     /// Rows and payloads of the chunks that need an odd number of merge passes, before the first
-    /// pass. `None` if nothing is to be merged.
+    /// pass, or `None` if nothing is to be merged.
     between: Option<Between>,
 }
 
@@ -124,8 +124,8 @@ impl InLocalMemory {
         let tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
         let mut all = Products { rows, payload, tile_segment };
         // All short segments that begin in a window must fit a work-group, and no segment begins in
-        // a window after a long one. So windows are wider if short segments are shorter and long
-        // ones longer.
+        // a window after a long one. So windows are wider if the short segments are shorter and the
+        // long segments are longer.
         let Sizes { longest_short, shortest_long, .. } = band.sizes;
         let room = self.windows.room() - longest_short as usize;
         let window = if shortest_long > 0 { room.min(shortest_long as usize) } else { room }.max(1);

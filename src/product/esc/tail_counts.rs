@@ -1,5 +1,5 @@
-//! Tail counts (Polok 2015, Algorithm 2, lines 40-49). It counts and scans the run
-//! ends of each tile, and prepares the record that round trip 2 reads. Kernel:
+//! Tail counts (Polok 2015, Algorithm 2, lines 40-49). This stage counts and scans the run ends of
+//! each tile, and prepares the record that round trip 2 reads. Kernel:
 //! `cl/product/esc/tail_counts.cl`.
 use super::Products;
 use super::{analysis::BandSegments, tally::Tally};

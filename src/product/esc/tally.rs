@@ -1,5 +1,5 @@
-//! The counts by which the host allocates memory for runs and products. It reads them in its second
-//! read.
+//! The counts by which the host allocates memory for runs and products. The host reads these counts
+//! in the second of its two reads.
 use crate::{
     Error, Result,
     device::{Buffer, Work, at_most},

@@ -1,5 +1,5 @@
 //! Tests that compare each stage of the pipeline with a model, with tunings of several devices.
-//! They include the cases in which the paper's listings fail.
+//! The tests include the cases in which the paper's listings fail.
 use super::*;
 use super::{
     analysis::{Analyser, Analysis},
@@ -102,8 +102,8 @@ impl Case {
 }
 
 /// Expands a case and, if `sort`, sorts its products. Returns the products and the segments. The
-/// products are numbered from `before`, as if earlier bands had that many. Rows have `row_bits`
-/// bits.
+/// products are numbered from `before`, as if earlier bands had `before` products. Rows have
+/// `row_bits` bits.
 pub(crate) fn products(
     case: &Case,
     tuning: &Tuning,
@@ -191,6 +191,13 @@ pub(crate) fn with_segments(lengths: &[usize], rows: usize) -> Result<Case> {
     Case::new(a, Csc::from_triplets(total, lengths.len(), places)?)
 }
 
+/// Factors without products, some of which have no rows or columns.
+pub(crate) fn without_products() -> Result<[(Csc<f64>, Csc<f64>); 4]> {
+    let empty = |rows, cols| Csc::from_triplets(rows, cols, []);
+    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
+    Ok([(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)])
+}
+
 /// Cases whose number of products is near the size of a tile (16), a group (8) or the second level
 /// of a scan. The products are in one segment or in several.
 pub(crate) fn edge_cases() -> Result<Vec<Case>> {
@@ -201,8 +208,8 @@ pub(crate) fn edge_cases() -> Result<Vec<Case>> {
     }
     cases.push(with_segments(&[1; 40], 1)?);
     cases.push(with_segments(&[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], 3)?);
-    // A run of exactly one piece (1024) and a run of one product more. Both begin in the middle of
-    // a tile and span many tiles.
+    // A run of exactly one piece (1024) and a run of one product more. The two runs begin in the
+    // middle of a tile and span many tiles.
     cases.push(with_segments(&[5, 1024, 1025, 1], 1)?);
     Ok(cases)
 }
@@ -341,7 +348,7 @@ fn small_cases_whole() -> Result<()> {
 
 #[test]
 fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
-    // Both tunings, that of a GPU and that of a CPU, are used on the test's device.
+    // The tuning of a GPU and the tuning of a CPU are used on the test's device.
     let mut info = test_device().info().clone();
     let a = crate::generate::PowerLaw { nodes: 1 << 10, edges: 12_000, seed: 3, ..Default::default() }.matrix()?;
     let h =
@@ -362,8 +369,8 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
 fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
-    // Blocks that fit registers, and larger blocks; numbers of rows that are multiples of 8, and a
-    // prime number of rows; a single column or row.
+    // Some blocks fit registers, and some are too large for that. The number of rows of a block is
+    // a multiple of 8, a prime number, or neither. Some blocks have a single column or row.
     for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
     {
         let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);

@@ -7,34 +7,34 @@
 //! kernels. If accesses are [`scattered`], each moves a sector, but memory that a cache may keep is
 //! not moved twice.
 //!
-//! The list uses n entries of B in `cols` columns, p products, c entries of C, elements of e bytes
-//! and payloads of q bytes. A payload is a value of the arithmetic type, or a pair of operands of 8
-//! bytes.
+//! Rows, offsets of columns and run ends take 4 bytes each. A payload is a value of the arithmetic
+//! type, or a pair of operands of 8 bytes.
 //!
-//! * setup reads rows and columns of B, 4n and 4(cols + 1), and lengths of A's columns, scattered
-//!   8n. It writes the products before each entry, 8(n + 1), and the segments, 4(cols + 1).
-//! * expansion reads rows of B, 4n, the products before each entry, 8(n + 1), A's columns,
-//!   scattered 8n, and their rows, scattered 4p. For values it also reads the values of A,
-//!   scattered ep, and of B, en. It writes rows and payloads, (4 + q)p. Values take p operations.
-//! * segmented sort reads and writes rows and payloads of the products that are not sorted yet,
-//!   (4 + q) each.
-//! * tail counts reads rows, 4p, and segments, 4(cols + 1). It writes a bit for each product, p/8.
-//! * compression reads run ends, 4c, and payloads, qp, and for pairs also the blocks of A and B,
-//!   scattered. It writes the values of C. Values take p operations, pairs 2p times the three
-//!   sides.
-//! * adaptive products: setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's columns.
-//!   Count reads the same arrays, and rows of A, scattered 4p, except for the columns of method
-//!   `direct`. Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both
-//!   patterns and the values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations.
-//!   For blocks, e is the number of bytes of a block, and operations are multiplied by the three
-//!   sides.
-//! * products on the host: read copies both operands. Multiply reads them and writes C.
+//! * setup reads the pattern of B and, scattered, the lengths of A's columns, 8 bytes for each
+//!   entry of B. Setup writes the number of products before each entry of B, 8 bytes each, and the
+//!   segments, 4 bytes for each column.
+//! * expansion reads the rows of B, the number of products before each entry of B, and, scattered,
+//!   the lengths of A's columns and a row of A for each product. For values, expansion also reads
+//!   the values of B and, scattered, a value of A for each product. Expansion writes a row and a
+//!   payload for each product. Values take one operation for each product.
+//! * segmented sort reads and writes the rows and payloads of the products that are not sorted yet.
+//! * tail counts reads the rows of all products, and the segments. Tail counts writes a bit for
+//!   each product.
+//! * compression reads the run ends and the payloads of all products, and for pairs also,
+//!   scattered, the blocks of A and B. Compression writes the values of C. Values take one
+//!   operation for each product. Pairs take two operations for each product of elements.
+//! * adaptive products: setup reads the pattern of B and the lengths of A's columns. Count reads
+//!   the same arrays and, scattered, a row of A for each product, except for the columns of method
+//!   `direct`. Offsets reads and writes the offsets of C's columns. Sums reads both patterns, the
+//!   values of B and, scattered, the values of A. Sums writes C, and takes two operations for each
+//!   product of elements.
+//! * products on the host: read copies both operands. Multiply reads both operands and writes C.
 //! * products in ranges: setup and sums are those of adaptive products. A product in two passes
-//!   also has the count of adaptive products. A product in one pass has a move, which reads and
-//!   writes C, (4 + e)c + 4(cols + 1) each. If a product keeps pairs, count writes them and the
-//!   ends of runs, qp + 4c, and sums reads them.
-//! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
-//!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
+//!   also has the count of adaptive products. A product in one pass has a move, which reads C and
+//!   writes it. If a product keeps pairs, count writes the pairs and the run ends, and sums reads
+//!   both.
+//! * gather reads the bits that tail counts writes, the segments, and, scattered, the rows at run
+//!   ends. Gather writes the run ends, and the pattern of C.
 use crate::{
     OperandPair,
     product::{
@@ -119,8 +119,8 @@ impl FloorSizes {
     }
 
     /// The floors of the stages of [`adaptive`](crate::product::columns::adaptive) products, in
-    /// their order. `direct` is the bin of columns of B with one entry. Count does not read their
-    /// products.
+    /// their order. `direct` is the bin of columns of B with one entry. The stage `count` does not
+    /// read the products of these columns.
     pub fn adaptive_floors(&self, direct: Option<&Bin>) -> [Floor; 4] {
         let (columns, products) = direct.map_or((0, 0), |bin| (bin.columns, bin.products));
         let found = Self { b_nnz: self.b_nnz - columns, products: self.products - products, ..*self };
@@ -274,8 +274,9 @@ mod tests {
     use super::*;
     use crate::Method;
 
-    /// A is 3 x 2 with 2 and 3 entries in its columns. B is 2 x 2. Its first column has an entry
-    /// for both columns of A, its second column for the first column of A.
+    /// A is 3 x 2 with 2 and 3 entries in its columns. B is 2 x 2. The first column of B has an
+    /// entry for each of the two columns of A. The second column of B has an entry for the first
+    /// column of A.
     const SCALARS: FloorSizes = FloorSizes {
         a_cols: 2,
         a_nnz: 5,
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn scalars_by_hand() {
-        // A is smaller than all sectors of its accesses, so it is read once.
+        // A takes fewer bytes than the sectors of all accesses to A, so it is read once.
         let setup = 3 * 4 + 3 * 4 + 3 * 4 + 4 * 8 + 3 * 4;
         let expansion = 3 * 4 + 4 * 8 + 3 * 4 + 5 * 4 + (5 * 8 + 3 * 8) + 7 * (4 + 8);
         let sort = 2 * 7 * (4 + 8);

@@ -37,9 +37,9 @@ use std::cell::Cell;
 /// The bound of the memory is computed for the methods that the product will choose. If the product
 /// has one band and at most 2^26 products, entries of C are counted, and the bound exceeds the
 /// memory in use by at most half of it. In columns that ESC computes, and in larger products, each
-/// product counts as an entry of C, up to the number of rows of C. In these cases the bound may be
-/// higher by the bytes of these entries. If the product may be cut into bands, the bound is the
-/// memory limit.
+/// product counts as an entry of C, up to the number of rows of C. If products count as entries,
+/// the bound may exceed the memory in use by the bytes of these entries. If the product may be cut
+/// into bands, the bound is the memory limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -48,7 +48,7 @@ pub struct Estimate {
     /// Most bands of columns the product is cut into.
     pub bands: usize,
     /// Most bytes of device memory in use at once, including operands. A device's pool may keep
-    /// more for later use if no limit forbids it.
+    /// more memory for later use if no limit forbids it.
     pub peak_device_bytes: u64,
     /// Bytes of the operands alone.
     pub operand_bytes: u64,
@@ -130,7 +130,7 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
     Ok(Estimate { peak_device_bytes: by_esc.peak_device_bytes.max(peak_device_bytes), ..by_esc })
 }
 
-/// Estimates a product on the host. `None` if the host does not compute it.
+/// Estimates a product on the host. Returns `None` if the host does not compute the product.
 fn estimate_on_host(
     &Conditions { info, limit, element, entry_bytes, consumer, method, costs }: &Conditions<'_>,
     operand_bytes: u64,
@@ -212,8 +212,8 @@ fn estimate_by_esc(
         held.set(0);
         Ok(counted.products.iter().map(|&products| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    // A sort of all columns was tried before. It may have used the memory up to the limit, if C has
-    // fewer entries than the bound.
+    // Before ESC, the product has tried to sort all columns. The sort may have used memory up to
+    // the limit, if C has fewer entries than the bound.
     let before = if sorted.is_some() { limit } else { operand_bytes + setup };
     let (mut cut, mut bands, mut peak_device_bytes) = (Bands::new(b.pattern.ncols(), sizes), 0, before);
     while let Some(band) = cut.next(&|| limits(kept + held.get()), &mut narrow)? {

@@ -124,7 +124,7 @@ mod tests {
         nvidia
     }
 
-    /// Bounds depend on the host alone, so those of a GPU can be checked without a GPU.
+    /// Bounds are computed by the host alone, so the bounds for a GPU can be checked without a GPU.
     #[test]
     fn the_estimated_peak_is_a_limit_that_keeps_one_band() -> Result<()> {
         fn check<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> Result<()> {
@@ -215,8 +215,8 @@ mod tests {
         Ok(())
     }
 
-    /// For 65 products of one column, a limit of 1 MiB was once refused although two bands fit it.
-    /// With 2 MiB there were 27 bands.
+    /// A limit of 1 MiB is enough for the test's product in at most 40 bands, and a limit of 2 MiB
+    /// in at most 8.
     #[test]
     fn a_mebibyte_is_enough_for_22_070_entries() -> Result<()> {
         let a =

@@ -1,6 +1,6 @@
 //! Compares estimates of products with products that are computed, for each method.
 use crate::{
-    BlockShape, Cbc, Csc, DeviceMatrix, Error, Matrix, Method, Result,
+    BlockShape, Bsr, Cbc, Csc, DeviceMatrix, Error, Matrix, Method, Result,
     device::test_device,
     generate,
     matrix::Threshold,
@@ -8,8 +8,8 @@ use crate::{
 };
 
 /// Matrices of several families: columns of equal lengths, a power law, a band, one dense column
-/// and row, single entries in every third column, and no entries. They have equally many rows, so
-/// that they share kernels. They are small, because kernels of tests are not optimised.
+/// and row, single entries in every third column, and no entries. All have equally many rows, so
+/// that they share kernels. The matrices are small, because kernels of tests are not optimised.
 fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
     let n = 256;
     let uniform: Cbc<f64> = generate::Uniform { rows: n, cols: n, per_column: 7, ..Default::default() }.matrix()?;
@@ -138,20 +138,31 @@ fn tables_in_global_memory_are_bounded() -> Result<()> {
     Ok(())
 }
 
-/// Blocks whose columns are all short are sorted if method `sort` is requested. Other blocks are
-/// not.
+/// Blocks are sorted only if all columns are short and method `sort` is requested.
 #[test]
 fn blocks_keep_to_their_bounds() -> Result<()> {
     let shape = BlockShape::new(2, 2)?;
+    let uniform = |rows, cols, per_column| -> Result<Cbc<f64>> {
+        generate::Uniform { rows, cols, per_column, shape, ..Default::default() }.matrix()
+    };
     for (per_column, sorted) in [(3, true), (61, false)] {
-        let a: Cbc<f64> =
-            generate::Uniform { rows: 300, cols: 300, per_column, shape, ..Default::default() }.matrix()?;
-        let (report, _) = whole((&a, &a), Method::Sort)?;
-        assert!(report.bins.iter().all(|bin| (bin.method == Method::Sort) == sorted), "{:?}", report.bins);
-        for method in [Method::Auto, Method::Dense] {
-            let (report, _) = whole((&a, &a), method)?;
-            compared((&a, &a), method, report.peak_device_bytes / 3 * 2, None)?;
-        }
+        let a = uniform(300, 300, per_column)?;
+        all_keep_to_their_bounds(&a, &a, sorted)?;
+        // The arrays of matrices by rows are those of the transposes, and B's are the first factor.
+        let (a, b) = (uniform(200, 300, per_column)?, uniform(300, 200, per_column)?);
+        all_keep_to_their_bounds(&Bsr::from_transpose(a), &Bsr::from_transpose(b), sorted)?;
+    }
+    Ok(())
+}
+
+/// Compares A·B with its estimate, in one band and in several. `sorted` says whether method `sort`
+/// sorts it.
+fn all_keep_to_their_bounds<M: Matrix>(a: &M, b: &M, sorted: bool) -> Result<()> {
+    let (report, _) = whole((a, b), Method::Sort)?;
+    assert!(report.bins.iter().all(|bin| (bin.method == Method::Sort) == sorted), "{:?}", report.bins);
+    for method in [Method::Auto, Method::Dense] {
+        let (report, _) = whole((a, b), method)?;
+        compared((a, b), method, report.peak_device_bytes / 3 * 2, None)?;
     }
     Ok(())
 }

@@ -9,7 +9,8 @@ use crate::{
 };
 
 kernel! {
-    struct MaskProbes = "mask_probes" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl":
+    struct MaskProbes = "mask_probes" {
         a_t_col_ptr: In<u32>,
         b_col_ptr: In<u32>,
         mask: InPattern,
@@ -18,16 +19,7 @@ kernel! {
         cols: u32,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct MaskBands = "mask_bands" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
-        probe_ptr: In<u64>,
-        band: Out<u64>,
-        share: u64,
-        bands: u32,
-        nnz: u32,
-    }
+    struct MaskBands = "mask_bands" { probe_ptr: In<u64>, band: Out<u64>, share: u64, bands: u32, nnz: u32 }
 }
 
 /// Most probes of a band. Offsets have 32 bits. One bit is left unused so that sums of two offsets
@@ -65,7 +57,7 @@ pub(super) struct MaskBand {
 }
 
 impl MaskAnalyser {
-    /// `options` are those of the method, so that all its kernels are one program.
+    /// `options` are the options of all kernels of the masked method, which are one program.
     pub fn new(device: &Device, options: &Options, scan: ScanTuning, group_size: usize) -> Result<Self> {
         Ok(Self { probes: Kernel::new(device, options)?, scan: Scan::new(device, scan)?, group_size })
     }
@@ -97,8 +89,8 @@ impl BandCutter {
     }
 
     /// Cuts the places into bands of at most `most` probes, or hits if `probe_ptr` counts hits. A
-    /// band has more only if one of its places has more than half of `most`. The host reads once,
-    /// and a second time if there are several bands.
+    /// band has more than `most` only if one of its places has more than half of `most`. The host
+    /// reads once, and a second time if there are several bands.
     pub fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, most: u64) -> Result<Vec<MaskBand>> {
         let nnz = probe_ptr.len() as u32 - 1;
         if nnz == 0 {
@@ -108,7 +100,7 @@ impl BandCutter {
         if probes <= most {
             return Ok(vec![MaskBand { first: 0, places: nnz, probes: probes as u32 }]);
         }
-        // Without its last place a band has fewer probes than a share.
+        // Without the last place of the band, a band has fewer probes than a share.
         let share = most.div_ceil(2).max(1);
         let bands = probes.div_ceil(share);
         let mut band = work.buffer(2 * bands as usize + 2)?;

@@ -1,6 +1,6 @@
 //! A masked product on CPUs: work-groups of one work-item compute one column after another. A
-//! bitmap marks the mask's rows of the column. Among all products of the column it selects those
-//! that fall on the mask. Kernels: `cl/product/masked/hits.cl`, `cl/product/masked/steps.cl`.
+//! bitmap marks the mask's rows of the column. The bitmap selects the products of the column that
+//! fall on the mask. Kernels: `cl/product/masked/hits.cl`, `cl/product/masked/steps.cl`.
 //!
 //! Columns are cut into ranges of equal *steps*. A step is the time to look at one row of A.
 //! [`ColumnTuning`] says how many steps other work takes.
@@ -37,24 +37,24 @@ arguments! {
 /// Words of each part in the record of `mask_steps`.
 const RECORD: usize = 2;
 /// Steps of an entry of B in addition to the rows of its column of A. A place, an entry of the
-/// mask, takes the same number of steps. Both need a few loads.
+/// mask, takes the same number of steps: an entry and a place each need a few loads.
 const ENTRY_STEPS: usize = 4;
 const PLACE_STEPS: usize = 4;
 
 /// Steps of a probe, which looks up an entry for a place of the mask. On a core a probe takes 23 ns
-/// and a row 0.5 ns, a ratio of 46. This number is about four times the ratio, since the average
+/// and a row 0.5 ns, a ratio of 46. The constant is about four times this ratio, since the average
 /// length of rows and columns says little about the length of those that a mask selects. So columns
-/// are left to probes only if that saves much time.
+/// are left to probes only if probes save much time.
 const PROBE_STEPS: usize = 200;
 
 /// Steps in the time in which an entry of A is transposed. Two cores take 4.8 ms for 367,662
 /// entries, which is 26 ns of one core for each.
 const TRANSPOSE_STEPS: usize = 50;
 
-/// If there are fewer products than this for each product on the mask, all of them are added. If
-/// one product of two falls on the mask, as in `bcsstk16`, all products take a core 8.9 ms, and
-/// those on the mask alone 14.0 ms. If one of 12 does, as in `email-Enron`, all products take 30.6
-/// ms and those on the mask alone 30.3 ms.
+/// If there are fewer than `HIT_PRODUCTS` products for each product on the mask, all products are
+/// added. If one product of two falls on the mask, as in `bcsstk16`, all products take a core 8.9
+/// ms, and those on the mask alone 14.0 ms. If one product of 12 falls on the mask, as in
+/// `email-Enron`, all products take 30.6 ms, and those on the mask alone 30.3 ms.
 const HIT_PRODUCTS: usize = 8;
 
 /// The tuning of a device that computes masked products by columns.
@@ -65,7 +65,7 @@ pub(super) struct ColumnTuning {
     /// Number of ranges of columns, which groups take one after another. Steps are counted in the
     /// same number of parts.
     pub ranges: usize,
-    /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
+    /// A column of A is prefetched `ahead` entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
     /// Number of steps that a round of a bisection takes when a row of the mask is looked up in a
     /// column of A.
@@ -74,13 +74,13 @@ pub(super) struct ColumnTuning {
     /// entry of A, which probes need.
     pub probe: usize,
     pub transpose: usize,
-    /// If a column has fewer than this many products for each product that falls on the mask, all
-    /// its products are added.
+    /// If a column has fewer than `hit_products` products for each product that falls on the mask,
+    /// all its products are added.
     pub hit_products: usize,
 }
 
 impl ColumnTuning {
-    /// `None` if the device computes no products in ranges of columns.
+    /// Makes the tuning. Returns `None` if the device computes no products in ranges of columns.
     pub fn new(info: &DeviceInfo) -> Option<Self> {
         let (SharedNumbers { range_shares, .. }, units) = (info.numbers(), info.compute_units.max(1) as usize);
         (range_shares > 0).then(|| Self {
@@ -103,17 +103,18 @@ impl ColumnTuning {
             .define("PLACE_STEPS", PLACE_STEPS)
     }
 
-    /// Steps of the same product if it is computed from the places of its mask. Then A is
-    /// transposed, and for each place the shorter of its row of A and its column of B is looked up
-    /// in the other. All rows and columns are taken to have the average length.
+    /// Number of steps of a masked product that is computed from the places of its mask. In a
+    /// product computed from places, A is transposed, and for each place the shorter of its row of
+    /// A and its column of B is looked up in the other. All rows and columns are taken to have the
+    /// average length.
     pub fn steps_from_places(&self, a: &PatternArrays, b: &PatternArrays, places: usize) -> u64 {
         let average = |entries: usize, lines: usize| entries.div_ceil(lines.max(1)).max(1);
         let probes = average(a.nnz(), a.nrows).min(average(b.nnz(), b.ncols)) as u64 * places as u64;
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
-    /// The arguments of kernels whose work-groups take the ranges. Their arrays by row have
-    /// `places` elements.
+    /// The arguments of kernels whose work-groups take the ranges. The arrays of a work-group have
+    /// `places` elements, one for each row.
     pub fn shares<'x>(&self, steps: &Steps, places: usize, mask: &PatternArrays) -> InShares<'x> {
         let ranges = self.ranges as u32;
         let share = steps.all / self.ranges as u64;
@@ -121,7 +122,7 @@ impl ColumnTuning {
     }
 
     /// Number of work-groups whose arrays take `each` bytes. All arrays take at most a fourth of
-    /// `free_bytes`. The number is 0 if the arrays of one group take more.
+    /// `free_bytes`. The number is 0 if the arrays of a single group take more than that.
     pub fn groups(&self, each: u64, free_bytes: u64) -> usize {
         (free_bytes / 4 / each.max(1)).min(self.groups as u64) as usize
     }

@@ -38,7 +38,7 @@ pub(super) fn options_of_runs(tuning: &Tuning) -> Options {
 }
 
 impl LongRuns {
-    /// Both kernels are requested when they are launched.
+    /// The two kernels are requested when they are launched.
     pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
         let options = options_of_runs(tuning);
         let group_size = tuning.tiles.group_size;
@@ -61,7 +61,7 @@ impl LongRuns {
         Ok(record)
     }
 
-    /// The pieces of long runs. The record gives their number.
+    /// The pieces of long runs. The record gives the number of pieces.
     pub fn pieces(
         &self,
         work: &Work,

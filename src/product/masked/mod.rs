@@ -2,13 +2,14 @@
 //! so that products outside the mask are never formed. Kernels: `cl/product/masked/`. Sums are
 //! computed by `cl/product/esc/blocks/`.
 //!
-//! An entry (i, j) of the mask is a *place*. Its sum has the products of row i of A and column j of
-//! B. Each entry of the shorter of the two is looked up in the longer one: each lookup is a
-//! *probe*. Probes are scanned and divided as the expansion divides products. Probes that find an
-//! entry are *hits*. They are written in the order of the probes. This is the order of C and of
-//! ascending k, so nothing is sorted. Memory is proportional to the mask and the hits. Time is
-//! proportional to the probes: for each place, the entries of the shorter of its row and its
-//! column.
+//! An entry (i, j) of the mask is a *place*. The sum of a place (i, j) has the products of row i of
+//! A and column j of B. If the row is shorter than the column, each entry of the row is looked up
+//! in the column. If the row is not shorter, each entry of the column is looked up in the row. A
+//! lookup is a *probe*. Probes are scanned and divided as the expansion divides products. Probes
+//! that find an entry are *hits*. Hits are written in the order of the probes. The order of the
+//! probes is the order of the entries of C, and within an entry the order of its terms, so nothing
+//! is sorted. Memory is proportional to the mask and the hits. Time is proportional to the probes:
+//! for each place, the entries of the shorter of its row and its column.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -17,10 +18,11 @@
 //! | hits counted, and placed | here | the [`Tally`] of each band |
 //! | hits summed, or kept to be summed | `masked/once.rs`, `masked/planned.rs` | |
 //!
-//! On a CPU a probe costs as much as tens of products. There the columns of C are computed one
-//! after another. Among the products of a whole column, a bitmap of the mask's rows finds those on
-//! the mask, and the others are skipped. In a product of scalars that runs once, products are
-//! summed as they are found. If long columns have few places, all places are computed by probes.
+//! On a CPU a probe costs as much as tens of products. So CPUs compute one column of C after
+//! another. Among the products of a whole column, a bitmap of the mask's rows finds the products on
+//! the mask, and all other products are skipped. In a product of scalars that runs once, products
+//! are summed as they are found. If long columns have few places, all places are computed by
+//! probes.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -45,7 +47,7 @@ use super::{
 };
 use crate::{
     OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     primitives::scan::Scan,
     resident::InPattern,
 };
@@ -54,7 +56,8 @@ use long_runs::{LongRuns, options_of_runs};
 pub(crate) use once::multiply_masked;
 
 kernel! {
-    struct CountHits = "count_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl":
+    struct CountHits = "count_hits" {
         a_t: InPattern,
         b: InPattern,
         mask_row_idx: In<u32>,
@@ -66,10 +69,7 @@ kernel! {
         places: u32,
         probes: u32,
     }
-}
-
-kernel! {
-    struct MaskRecord = "mask_record" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct MaskRecord = "mask_record" {
         probe_ptr: In<u64>,
         hits: In<u32>,
         place_hits: In<u32>,
@@ -77,10 +77,7 @@ kernel! {
         first_place: u32,
         places: u32,
     }
-}
-
-kernel! {
-    struct WriteHits = "write_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct WriteHits = "write_hits" {
         a_t: InPattern,
         a_operand: In<u32>,
         b: InPattern,
@@ -97,11 +94,13 @@ kernel! {
     }
 }
 
-/// The kernels of the method.
+kernels! {
+    struct Kernels { new count: CountHits, new record: MaskRecord, new write: WriteHits }
+}
+
+/// The kernels of method `masked`.
 pub(super) struct Masked {
-    count: Kernel<CountHits<'static>>,
-    record: Kernel<MaskRecord<'static>>,
-    write: Kernel<WriteHits<'static>>,
+    kernels: Kernels,
     runs: LongRuns,
     scan: Scan<u32>,
     tiles: TileTuning,
@@ -123,13 +122,11 @@ pub(super) struct CountedHits {
 }
 
 impl Masked {
-    /// Requests the kernels.
+    /// Requests the kernels of masked products.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = options(spec, tuning);
         Ok(Self {
-            count: Kernel::new(device, &options)?,
-            record: Kernel::new(device, &options)?,
-            write: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             runs: LongRuns::new(device, tuning)?,
             scan: Scan::new(device, tuning.scan)?,
             tiles: tuning.tiles,
@@ -162,7 +159,7 @@ impl Masked {
             places,
             probes,
         };
-        self.count.launch(work, Grid::groups(tiles, group_size), args)?;
+        self.kernels.count.launch(work, Grid::groups(tiles, group_size), args)?;
         self.scan.run(work, &mut hits)?;
         let mut record = LongRuns::new_record(work)?;
         let args = MaskRecord {
@@ -173,7 +170,7 @@ impl Masked {
             first_place: first,
             places,
         };
-        self.record.launch(work, Grid::items(places as usize, group_size), args)?;
+        self.kernels.record.launch(work, Grid::items(places as usize, group_size), args)?;
         Ok(CountedHits { hits, record })
     }
 
@@ -201,7 +198,7 @@ impl Masked {
             places,
             probes,
         };
-        self.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
+        self.kernels.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
         let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
         Ok(FoundRuns { run_end, pieces, parts, payload: payload.into_any(), longest })
     }

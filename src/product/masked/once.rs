@@ -1,7 +1,7 @@
 //! A masked product in one shot.
 use super::{
     columns::ColumnTuning,
-    planned::{OnMask, most_probes, tuned},
+    planned::{MaskedPair, OnMask, most_probes, tuned},
     sums::ColumnSums,
 };
 use crate::{
@@ -60,16 +60,17 @@ fn of_pairs<'w>(
     if stride > shape.area() {
         work.fill_zero(&mut values)?; // this also fills the padding between blocks
     }
-    // Pairs take at most half of the free memory. The other arrays need room too: columns, probe
-    // counts and run ends of the places, counts of hits, pieces of long runs and their sums.
+    // Pairs take at most half of the free memory. The rest is for columns, probe counts and run
+    // ends of the places, counts of hits, pieces of long runs and their sums.
     let most = |work: &Work| most_probes((work.free_bytes() / 2).min(work.device().info().max_alloc_bytes));
-    let counts = product.in_bands(work, factors, mask, most, |found, first| {
-        work.stage("compression");
-        let stretches = &product.sums.stretches(work, &found.run_end, found.payload.len())?;
-        let (runs, pairs, longest) = (found.as_runs(), found.payload.typed(), found.longest);
-        let places = blocks::Places { runs, pairs, stretches, longest, first, stride };
-        let mut parts = product.sums.parts(work, found.parts)?;
-        product.sums.run(work, (a, b), &places, Scaling::plain(a.element()), &mut parts, &mut values)
-    })?;
+    let counts =
+        product.in_bands(work, MaskedPair { a: factors.0, b: factors.1, mask }, &most, &mut |found, first| {
+            work.stage("compression");
+            let stretches = &product.sums.stretches(work, &found.run_end, found.payload.len())?;
+            let (runs, pairs, longest) = (found.as_runs(), found.payload.typed(), found.longest);
+            let places = blocks::Places { runs, pairs, stretches, longest, first, stride };
+            let mut parts = product.sums.parts(work, found.parts)?;
+            product.sums.run(work, (a, b), &places, Scaling::plain(a.element()), &mut parts, &mut values)
+        })?;
     Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, clock, counts))
 }

@@ -30,7 +30,8 @@ arguments! {
 }
 
 kernel! {
-    struct ColumnHits = "column_hits" in "product/terms/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
+    in "product/terms/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl":
+    struct ColumnHits = "column_hits" {
         a: InPattern,
         b: InPattern,
         mask: InPattern,
@@ -39,10 +40,7 @@ kernel! {
         shares: InShares<'static>,
         places: u32,
     }
-}
-
-kernel! {
-    struct WritePairs = "column_pairs" in "product/terms/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
+    struct WritePairs = "column_pairs" {
         a: InPattern,
         a_operand: In<u32>,
         b: InPattern,
@@ -119,8 +117,9 @@ impl ColumnPairs {
         })
     }
 
-    /// Counts the hits of A·B. `None` if this is expected to take longer than a product from the
-    /// places of the mask, or if there is no memory. The host reads once from the device.
+    /// Counts the hits of A·B. Returns `None` if counting by columns is expected to take longer
+    /// than a product from the places of the mask, or if there is no memory. The host reads once
+    /// from the device.
     pub fn count<'a>(
         &self,
         work: &Work,

@@ -14,7 +14,7 @@ use crate::{
     product::{
         esc::blocks::BlockSums,
         plan::{PlannedBand, PlannedProduct, PlannedSums},
-        terms::{Counts, FactorPattern, Factors, FoundRuns, Method, Part, Spec, Transposed},
+        terms::{Counts, FactorPair, FactorPattern, Factors, FoundRuns, Method, Part, Spec, Transposed},
         tuning::Tuning,
     },
     resident::PatternArrays,
@@ -33,6 +33,19 @@ pub(super) struct OnMask {
     pub sums: BlockSums,
 }
 
+/// Two factors, and the places at which they are multiplied.
+#[derive(Clone, Copy)]
+pub(super) struct MaskedPair<'a> {
+    pub a: &'a FactorPattern,
+    pub b: &'a FactorPattern,
+    pub mask: &'a PatternArrays,
+}
+
+/// Returns the most probes or hits of a band, when the factors are on the device.
+type Most<'a> = &'a dyn Fn(&Work) -> u64;
+/// Gets the runs of each band, and its first place.
+type Take<'a> = &'a mut dyn FnMut(FoundRuns, u32) -> Result<()>;
+
 /// The kernels that find products from the places of a mask.
 struct FromPlaces {
     analyser: MaskAnalyser,
@@ -42,8 +55,8 @@ struct FromPlaces {
 impl FromPlaces {
     /// Compiles kernels for the factors of `spec`.
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
-        // The rows of A are looked up. They are columns of Aᵀ, which is made by a transpose if A is
-        // not stored transposed.
+        // The rows of A are looked up. The rows of A are columns of Aᵀ, which is made by a
+        // transpose if A is not stored transposed.
         let spec = Spec { sourced: Transposed { a: !spec.transposed.a, b: spec.transposed.b }, ..*spec };
         Ok(Self {
             analyser: MaskAnalyser::new(device, &options(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
@@ -77,7 +90,7 @@ impl OnMask {
     /// kernels that start from places.
     pub fn new(
         device: &Device,
-        (a, b): (&FactorPattern, &FactorPattern),
+        (a, b): FactorPair<'_>,
         tuning: &Tuning,
         columns: Option<ColumnTuning>,
         element: ElementType,
@@ -98,17 +111,8 @@ impl OnMask {
         })
     }
 
-    /// Finds the runs of all places of `mask`, in bands of at most `most` probes or hits. `most` is
-    /// called when the factors are on the device. `take` gets the runs of each band, and its first
-    /// place.
-    pub fn in_bands(
-        &self,
-        work: &Work,
-        (a, b): (&FactorPattern, &FactorPattern),
-        mask: &PatternArrays,
-        most: impl Fn(&Work) -> u64,
-        mut take: impl FnMut(FoundRuns, u32) -> Result<()>,
-    ) -> Result<Counts> {
+    /// Finds the runs of all places of the mask, in bands.
+    pub fn in_bands(&self, work: &Work, of: MaskedPair<'_>, most: Most<'_>, take: Take<'_>) -> Result<Counts> {
         let mut counts = Counts { longest_run: Some(0), ..Counts::default() };
         let mut take = |found: FoundRuns, first| {
             counts.products += found.payload.len() as u64;
@@ -116,23 +120,17 @@ impl OnMask {
             counts.bands += 1;
             take(found, first)
         };
-        if !self.by_columns(work, (a, b), mask, &most, &mut take)? {
-            self.by_places(work, (a, b), mask, &most, &mut take)?;
+        if !self.by_columns(work, of, most, &mut take)? {
+            self.by_places(work, of, most, &mut take)?;
         }
-        counts.add(Method::Masked, mask.ncols as u64, counts.products);
+        counts.add(Method::Masked, of.mask.ncols as u64, counts.products);
         Ok(counts)
     }
 
-    /// Finds the runs by columns. Returns false if they are to be found from the places of the
+    /// Finds the runs by columns. Returns false if runs are to be found from the places of the
     /// mask.
-    fn by_columns(
-        &self,
-        work: &Work,
-        (a, b): (&FactorPattern, &FactorPattern),
-        mask: &PatternArrays,
-        most: impl Fn(&Work) -> u64,
-        mut take: impl FnMut(FoundRuns, u32) -> Result<()>,
-    ) -> Result<bool> {
+    fn by_columns(&self, work: &Work, of: MaskedPair<'_>, most: Most<'_>, take: Take<'_>) -> Result<bool> {
+        let MaskedPair { a, b, mask } = of;
         let Some(columns) = &self.columns else { return Ok(false) };
         let lines = Lines::new(work, a, b)?;
         let Some(mut counted) = columns.count(work, lines.factors(), mask)? else { return Ok(false) };
@@ -142,18 +140,12 @@ impl OnMask {
         Ok(true)
     }
 
-    fn by_places(
-        &self,
-        work: &Work,
-        (a, b): (&FactorPattern, &FactorPattern),
-        mask: &PatternArrays,
-        most: impl Fn(&Work) -> u64,
-        mut take: impl FnMut(FoundRuns, u32) -> Result<()>,
-    ) -> Result<()> {
+    fn by_places(&self, work: &Work, of: MaskedPair<'_>, most: Most<'_>, take: Take<'_>) -> Result<()> {
+        let MaskedPair { a, b, mask } = of;
         let made;
         let FromPlaces { analyser, method } = match &self.places {
             Some(places) => places,
-            // Devices that compute by columns rarely need these kernels.
+            // Devices that compute by columns rarely need the kernels that start from places.
             None => {
                 made = FromPlaces::new(work.device(), &self.spec, &self.tuning)?;
                 &made
@@ -202,21 +194,15 @@ impl PlannedProduct {
     pub(super) fn masked_in_bands(
         work: &Work,
         product: OnMask,
-        (a, b): (&FactorPattern, &FactorPattern),
+        (a, b): FactorPair<'_>,
         mask: &Arc<PatternArrays>,
         most: u64,
     ) -> Result<Self> {
         let mut bands = Vec::new();
-        let counts = product.in_bands(
-            work,
-            (a, b),
-            mask,
-            |_| most,
-            |found, first| {
-                bands.push(PlannedBand::new(work, &product.sums, found, first)?);
-                Ok(())
-            },
-        )?;
+        let counts = product.in_bands(work, MaskedPair { a, b, mask }, &|_| most, &mut |found, first| {
+            bands.push(PlannedBand::new(work, &product.sums, found, first)?);
+            Ok(())
+        })?;
         let shape = a.op_shape().product(b.op_shape());
         let Counts { products, longest_run, bins, .. } = counts;
         let sums = PlannedSums::Pairs { sums: product.sums, bands };

@@ -42,9 +42,9 @@ impl ColumnSums {
         Ok(Self { analyser: ColumnAnalyser::new(device, &tuning)?, sums, tuning })
     }
 
-    /// Computes the values of C and its counts. `None` if this is expected to take longer than a
-    /// product from the places of the mask, or if there is no memory for the sums of all rows. The
-    /// host reads twice from the device.
+    /// Computes the values of C and its counts. Returns `None` if computing by columns is expected
+    /// to take longer than a product from the places of the mask, or if there is no memory for the
+    /// sums of all rows. The host reads twice from the device.
     pub fn multiply(
         &self,
         work: &Work,

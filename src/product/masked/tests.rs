@@ -60,9 +60,9 @@ fn check(
     let factors = (&a_factor, &b_factor);
     let product = OnMask::new(work.device(), factors, tuning, columns, ElementType::F64, Semiring::PlusTimes)?;
     let planned = PlannedProduct::masked_in_bands(work, product, factors, &mask, most)?;
-    // The host reads the length of the longest row of A, if it is counted, or the number of steps.
-    // Then it reads the number of probes or hits, the ends of bands if there are several, and the
-    // record of each band.
+    // The host first reads the length of the longest row of A, if it is counted, or the number of
+    // steps. The host then reads the number of probes or hits, the ends of bands if there are
+    // several, and the record of each band.
     let bands = planned.bands().len() as u32;
     let first = if columns.is_some() { 1 } else { transposing };
     assert_eq!(work.read_backs() - reads, first + bands + u32::from(bands > 0) + u32::from(bands > 1));
@@ -168,7 +168,7 @@ fn bands_change_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Runs of 1, 7, 8 and thousands of products. They are cut into pieces or not.
+/// Runs have 1, 7, 8 or thousands of products, and are cut into pieces or not.
 #[test]
 fn long_runs_are_cut() -> Result<()> {
     let work = Work::new(&test_device(), None);
@@ -198,33 +198,12 @@ fn long_runs_are_cut() -> Result<()> {
 fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
     let work = Work::new(&test_device(), None);
     let mut info = test_device().info().clone();
-    let a = generate::Uniform {
-        rows: 40,
-        cols: 40,
-        per_column: 5,
-        shape: BlockShape::new(2, 3)?,
-        values: generate::Values::Integer,
-        ..Default::default()
-    }
-    .matrix()?;
-    let b = generate::Uniform {
-        rows: 40,
-        cols: 40,
-        per_column: 5,
-        shape: BlockShape::new(3, 2)?,
-        values: generate::Values::Integer,
-        seed: 2,
-    }
-    .matrix()?;
-    let mask = generate::Uniform {
-        rows: 40,
-        cols: 40,
-        per_column: 20,
-        values: generate::Values::Integer,
-        seed: 3,
-        ..Default::default()
-    }
-    .matrix()?;
+    let uniform = |per_column, shape, seed| {
+        let values = generate::Values::Integer;
+        generate::Uniform { rows: 40, cols: 40, per_column, shape, values, seed }.matrix()
+    };
+    let (a, b) = (uniform(5, BlockShape::new(2, 3)?, 1)?, uniform(5, BlockShape::new(3, 2)?, 2)?);
+    let mask = uniform(20, BlockShape::SCALAR, 3)?;
     let (whole, on) = (crate::reference::multiply(&a, &b)?, PatternArrays::upload(&work, mask.pattern())?);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     for (kind, columns) in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu].into_iter().zip(ways()) {

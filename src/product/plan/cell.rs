@@ -36,8 +36,8 @@ pub(super) struct Term {
 enum Operands {
     /// Cells as they are stored.
     Cells { a: GridPlace, b: GridPlace },
-    /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. The
-    /// cell then holds explicit zeros.
+    /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. A
+    /// cell without inner groups holds explicit zeros.
     Nothing { a: DeviceCbc, b: DeviceCbc },
 }
 
@@ -51,8 +51,8 @@ pub struct FactorGrid<'a> {
 }
 
 impl<'a> FactorGrid<'a> {
-    /// A factor with these cells as they are stored. It has the element type and the order of this
-    /// factor.
+    /// A factor with these cells as they are stored. The element type and the order are those of
+    /// this factor.
     pub(super) fn of(self, cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
         FactorGrid { cells, transposed: false, row_major: self.row_major, element: self.element }
     }
@@ -86,8 +86,8 @@ impl CellPlan {
         })
     }
 
-    /// Plans cell `at` of A·B. `None` if no inner group contributes to the cell. A masked product
-    /// has every cell of the mask.
+    /// Plans cell `at` of A·B, or returns `None` if no inner group contributes to the cell. A
+    /// masked product has every cell of the mask.
     pub fn new(
         work: &Work,
         (a, b): (FactorGrid<'_>, FactorGrid<'_>),

@@ -13,7 +13,7 @@ use crate::{
     planned::Cost,
     product::{
         Counts, How, Scaling,
-        terms::{ArrayWeights, GramParts, Weights},
+        terms::{ArrayWeights, GramParts, Pipeline, Weights},
     },
     resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
 };
@@ -30,7 +30,7 @@ pub(super) struct Chain {
     outer: GridProduct,
 }
 
-/// A product inside a chain. It is the right factor of the next product.
+/// A product inside a chain. The result is the right factor of the next product.
 struct Inner {
     product: GridProduct,
     c: Cells<ScratchMatrix>,
@@ -82,7 +82,8 @@ impl Chain {
             device_bytes: products().map(|product| product.bytes).sum::<u64>() + scratch + weigh_bytes,
         };
         let longest_run = products().map(|product| product.longest_run).fold(Some(0), longer_run);
-        let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
+        let counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
+        let mut counts = Counts { pipeline: Pipeline::Planned, ..counts };
         products().flat_map(|product| &product.bins).for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
         Ok(Self { cost, counts, weighing, inner, outer })
     }

@@ -159,8 +159,8 @@ impl PlanCore {
         Ok(c)
     }
 
-    /// Refuses a matrix that has another pattern or another type. `name` is its name in the
-    /// message.
+    /// Refuses a matrix that has another pattern or another type. `name` is the name of the matrix
+    /// in the message.
     fn check(&self, pattern: &Cells<DevicePattern>, name: &str, matrix: &GridView<'_>) -> Result<()> {
         let cells = &matrix.cells;
         self.of.check(name, matrix.of)?;

@@ -35,7 +35,7 @@ impl GridPlaces<'_> {
         }
     }
 
-    /// The entries of the cell at (`row`, `col`). `None` for a cell that is not computed.
+    /// The entries of the cell at (`row`, `col`), or `None` for a cell that is not computed.
     fn of(&self, row: usize, col: usize) -> Option<PairPlaces<'_>> {
         match self {
             Self::Parts(parts, how) => parts.of(row, col).map(|part| PairPlaces::Part(part, *how)),
@@ -109,10 +109,10 @@ impl GridProduct {
         let sums: u64 = cells.iter().filter_map(|cell| cell.sum.as_ref()).map(|sum| sum.bytes()).sum();
         Ok(Self {
             c: Cells::new(rows.to_vec(), cols.to_vec(), patterns, DevicePattern::dimensions)?,
-            products: pairs().map(|pair| pair.products).sum(),
+            products: pairs().map(|pair| pair.product.products).sum(),
             flops: pairs().map(|pair| pair.flops).sum(),
-            longest_run: pairs().map(|pair| pair.longest_run).fold(Some(0), longer_run),
-            bins: pairs().flat_map(|pair| pair.bins.iter().copied()).collect(),
+            longest_run: pairs().map(|pair| pair.product.longest_run).fold(Some(0), longer_run),
+            bins: pairs().flat_map(|pair| pair.product.bins.iter().copied()).collect(),
             bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Scratch::bytes),
             element: a.element,
             cells,

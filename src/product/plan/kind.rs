@@ -21,7 +21,7 @@ pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weight
 /// The arrays of each cell.
 pub(crate) type CellArrays<'a> = Cells<&'a DeviceCbc>;
 
-/// A borrowed matrix on a device as a grid of cells. Its type is a value.
+/// A borrowed matrix on a device as a grid of cells. The element type and the format are values.
 #[derive(Clone)]
 pub struct GridView<'a> {
     pub(crate) of: AnyType,
@@ -34,7 +34,7 @@ pub struct GridMut<'a>(pub(crate) Cells<&'a mut DeviceCbc>);
 /// The arrays of a grid.
 pub struct GridArrays(pub(crate) Cells<DeviceCbc>);
 
-/// Matrices as grids of cells. Only this module implements it.
+/// Matrices as grids of cells. Only this module implements `Grid`.
 pub trait Grid: Sized + 'static {
     /// The host matrix of each cell.
     type Matrix: HostMatrix;

@@ -2,8 +2,9 @@
 //!
 //! A [`Plan`] keeps the data that depends on the patterns only: the pairs of entries (blocks) that
 //! are multiplied, the places of their sums, and the pattern of the result. A plan of scalars may
-//! instead keep the tasks by which columns are summed. An execution only computes the sums. Every
-//! product is planned as a product of grids of cells. A matrix is a grid of one cell.
+//! keep the tasks by which columns are summed, in place of the pairs. An execution only computes
+//! the sums. Every product is planned as a product of grids of cells. A matrix is a grid of one
+//! cell.
 mod cell;
 mod chain;
 mod core;
@@ -44,22 +45,23 @@ use crate::{
 /// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR,
 /// `Inputs::of(&j).weights(w)`.
 ///
-/// A chain is multiplied from the right. Its bits are those of its products one after another. In
-/// `f16` each of these products is rounded to `f16`.
+/// A chain is multiplied from the right. The result has the bits of the products of two factors,
+/// computed one after another. In `f16` each of these products is rounded to `f16`.
 ///
 /// With weights W the right factor B becomes T = W·B first. With information matrices an element of
 /// T is a sum over the block's inner index in ascending order. Each multiplication is rounded
-/// before it is added, and the sum is multiplied by the weight if there is one. With weights alone
-/// an element of T is an element of B multiplied by its weight. T is rounded to the element type.
-/// [`reference::gram_weighted`](crate::reference::gram_weighted) has the same bits. Two elements of
-/// JᵀWJ that mirror each other are rounded separately, so JᵀWJ may differ from its transpose in the
-/// last bit.
+/// before it is added, and the sum is multiplied by the weight if there is one. With weights and no
+/// information matrices an element of T is an element of B multiplied by its weight. T is rounded
+/// to the element type. [`reference::gram_weighted`](crate::reference::gram_weighted) has the same
+/// bits. Two elements of JᵀWJ that mirror each other are rounded separately, so JᵀWJ may differ
+/// from its transpose in the last bit.
 ///
-/// In a product of groups, C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Its
-/// pattern is the union of the products' patterns. Each product is summed by itself and rounded to
-/// the element type. Then the products are added in ascending k and the sum is rounded. If there is
-/// only one k, nothing is added. [`reference::multiply_groups`](crate::reference::multiply_groups)
-/// and [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
+/// In a product of groups, C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. The
+/// pattern of C(g, h) is the union of the products' patterns. Each product is summed by itself and
+/// rounded to the element type. Then the products are added in the order of the inner groups, and
+/// the sum is rounded. If there is only one inner group, nothing is added.
+/// [`reference::multiply_groups`](crate::reference::multiply_groups) and
+/// [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -128,7 +130,7 @@ impl<K: Plannable> Planned for Plan<K> {
     }
 }
 
-/// The longer of two runs, if both are known.
+/// The length of the longer of two runs, if both lengths are known.
 fn longer_run(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     Some(a?.max(b?))
 }

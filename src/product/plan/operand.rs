@@ -25,7 +25,7 @@ impl<X> Clone for Factor<'_, X> {
 impl<X> Copy for Factor<'_, X> {}
 
 impl<'a, X> Factor<'a, X> {
-    /// The transpose of the factor. It is not formed.
+    /// The transpose of the factor, which is not formed.
     pub fn t(self) -> Self {
         Self { transposed: !self.transposed, ..self }
     }
@@ -43,7 +43,8 @@ pub trait Operand: OperandTypes {}
 
 impl<X: OperandTypes> Operand for X {}
 
-/// The types of a product's options for one kind of operand. Only this module implements it.
+/// The types of a product's options for one kind of operand. Only this module implements
+/// `OperandTypes`.
 pub trait OperandTypes {
     /// The pattern of an operand, and the type of a mask.
     type Pattern;
@@ -183,7 +184,8 @@ impl<M: HostMatrix> OperandTypes for M {
 macro_rules! transposable {
     ($(<$($m:ident)?> $operand:ty),*) => {$(
         impl$(<$m: HostMatrix>)? $operand {
-            /// The transpose as a factor of a [`Product`](crate::Product). It is not formed.
+            /// The transpose as a factor of a [`Product`](crate::Product). The transpose is not
+            /// formed.
             pub fn t(&self) -> Factor<'_, Self> {
                 Factor::from(self).t()
             }

@@ -1,4 +1,5 @@
-//! One planned product of two matrices. Cells of a planned product are sums of such products.
+//! One planned product of two matrices. Cells of a planned product are sums of products of two
+//! matrices.
 use crate::{
     DevicePattern, Error, Part, Result, Semiring,
     device::{Device, Work},
@@ -29,12 +30,9 @@ pub(super) enum PairPlaces<'a> {
 /// op(A)·op(B), prepared.
 pub(super) struct Pair {
     pub c: DevicePattern,
-    pub products: u64,
     pub flops: u64,
-    pub longest_run: Option<u32>,
-    pub bins: Vec<Bin>,
     pub bytes: u64,
-    product: PlannedProduct,
+    pub product: PlannedProduct,
 }
 
 impl Pair {
@@ -59,27 +57,25 @@ impl Pair {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
         let start = Instant::now();
-        let product = match places {
+        let planned = || match places {
             PairPlaces::Part(part, how) => {
                 let (part, how) = of_arrays(row_major, part, how);
-                PlannedProduct::new(work, element, &first, &second, part, how)?
+                PlannedProduct::new(work, element, (&first, &second), part, how)
             }
             PairPlaces::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
                 check_mask(mask, work.device(), (c_rows, c_cols), row_major)?;
                 let semiring = if row_major { semiring.mirrored() } else { semiring };
-                PlannedProduct::masked(work, &first, &second, &mask.arrays, element, semiring)?
+                PlannedProduct::masked(work, &first, &second, &mask.arrays, element, semiring)
             }
         };
+        let product = work.counted(planned, |product| numbers(&product.bins))?;
         let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
         tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "product planned");
         let (a, b) = (first.op_shape(), second.op_shape());
         Ok(Self {
             c: DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major },
-            products,
             flops: 2 * products * (a.area() * b.cols()) as u64,
-            longest_run: product.longest_run,
-            bins: product.bins.clone(),
             bytes,
             product,
         })
@@ -94,8 +90,13 @@ impl Pair {
         c: Destination<'_>,
     ) -> Result<()> {
         let operands = if self.c.row_major { (b, a) } else { (a, b) };
-        self.product.execute(work, operands, scaling, c)
+        work.counted(|| self.product.execute(work, operands, scaling, c), |()| numbers(&self.product.bins))
     }
+}
+
+/// The numbers of the bins' methods, as bits.
+fn numbers(bins: &[Bin]) -> u64 {
+    bins.iter().fold(0, |bits, bin| bits | 1 << bin.method.number())
 }
 
 /// The part and the algebra for the stored arrays. If matrices are row-major, above and below are

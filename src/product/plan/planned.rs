@@ -1,7 +1,7 @@
 //! Planned products: a plan keeps the operand pairs of all runs, and the pattern of C. Each further
 //! product of the same patterns only computes the sums of the compression. A plan of scalars may
-//! keep the data of an adaptive product instead. This takes less memory, and less time if many
-//! products are added to one entry of C.
+//! keep the data of an adaptive product in place of pairs. The data of an adaptive product takes
+//! less memory than pairs, and less time if many products are added to one entry of C.
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +19,8 @@ use crate::{
             blocks::{BlockSums, Places},
         },
         terms::{
-            Bin, CPattern, Counts, Destination, FactorPattern, Factors, FoundColumns, FoundRuns, How, Method, Part,
-            Scaling, Spec,
+            Bin, CPattern, Counts, Destination, FactorPair, FactorPattern, Factors, FoundColumns, FoundRuns, How,
+            Method, Part, Scaling, Spec,
         },
         tuning::Tuning,
     },
@@ -62,15 +62,15 @@ pub(in crate::product) struct PlannedBand {
     pub first: u32,
 }
 
-/// A plan of scalars stores no operand pairs if there are at least this many products for each 100
-/// entries of C, and at least [`SUMS_PRODUCTS`] in all. It then stores the data of an adaptive
-/// product. `st27_100` has 580 products for each 100 entries and takes equally long with pairs and
-/// without them.
+/// A plan of scalars stores no operand pairs if there are at least `SUMS_PERCENT` products for each
+/// 100 entries of C, and at least [`SUMS_PRODUCTS`] in all. A plan without pairs stores the data of
+/// an adaptive product. `st27_100` has 580 products for each 100 entries and takes equally long
+/// with pairs and without them.
 const SUMS_PERCENT: u64 = 500;
 
-/// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes
-/// longer without pairs: `bcsstk16`, which has 1800 products for each 100 entries, takes 0.15 ms
-/// without pairs and 0.10 ms with them.
+/// The operand pairs of `SUMS_PRODUCTS` products take 1 GiB. With fewer products an execution takes
+/// longer without pairs than with them: `bcsstk16`, which has 1800 products for each 100 entries,
+/// takes 0.15 ms without pairs and 0.10 ms with them.
 const SUMS_PRODUCTS: u64 = 1 << 27;
 
 impl PlannedBand {
@@ -90,16 +90,8 @@ impl PlannedProduct {
     ///
     /// A plan of scalars keeps pairs if few products are added to one entry of C. If there is no
     /// memory for the pairs, it keeps the data of an adaptive product.
-    pub fn new(
-        work: &Work,
-        element: ElementType,
-        a: &FactorPattern,
-        b: &FactorPattern,
-        part: Part,
-        how: impl Into<How>,
-    ) -> Result<Self> {
-        let how = how.into();
-        let pairs = || Self::of_pairs(work, element, a, b, part, how);
+    pub fn new(work: &Work, element: ElementType, (a, b): FactorPair<'_>, part: Part, how: How) -> Result<Self> {
+        let pairs = || Self::of_pairs(work, element, (a, b), part, how);
         let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, how.method) else { return pairs() };
         let sums = |rule| -> Result<Option<Self>> {
             let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, element, how, rule)?;
@@ -125,38 +117,24 @@ impl PlannedProduct {
     }
 
     /// Analyses a product and keeps operand pairs in every case, for plans whose pairs are read.
-    pub fn of_pairs(
-        work: &Work,
-        element: ElementType,
-        a: &FactorPattern,
-        b: &FactorPattern,
-        part: Part,
-        how: impl Into<How>,
-    ) -> Result<Self> {
-        let how = how.into();
+    pub fn of_pairs(work: &Work, element: ElementType, (a, b): FactorPair<'_>, part: Part, how: How) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), element, (a, b), part, how);
         Self::tuned(work, (a, b), tuning, &spec, how.method)
     }
 
     /// Analyses a product and keeps operand pairs, for a plan that will be retargeted.
-    pub fn to_retarget(
-        work: &Work,
-        element: ElementType,
-        a: &FactorPattern,
-        b: &FactorPattern,
-        part: Part,
-    ) -> Result<Self> {
+    pub fn to_retarget(work: &Work, element: ElementType, (a, b): FactorPair<'_>, part: Part) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), element, (a, b), part, How::default());
         let sums = BlockSums::with_empty_runs(work.device(), &tuning, &spec)?;
         Self::analysed(work, (a, b), tuning, &spec, Method::Auto, sums)
     }
 
-    /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. The rule
-    /// says when a plan keeps no pairs. Without a rule, this is the case only if there is no memory
-    /// for pairs.
+    /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. `rule`
+    /// says when a plan keeps no pairs. Without a rule, a plan keeps no pairs only if there is no
+    /// memory for them.
     fn keeping(
         device: &Device,
-        (a, b): (&FactorPattern, &FactorPattern),
+        (a, b): FactorPair<'_>,
         part: Part,
         method: Method,
     ) -> Option<(Teams, Option<KeepRule>)> {
@@ -201,13 +179,7 @@ impl PlannedProduct {
         Retarget::new(device).map(drop)
     }
 
-    fn numbers(
-        device: &Device,
-        element: ElementType,
-        (a, b): (&FactorPattern, &FactorPattern),
-        part: Part,
-        how: How,
-    ) -> (Tuning, Spec) {
+    fn numbers(device: &Device, element: ElementType, (a, b): FactorPair<'_>, part: Part, how: How) -> (Tuning, Spec) {
         let spec = Spec::of_factors(element, a, b, part).over(how.semiring);
         (Self::tuning(device, &spec, how.method), spec)
     }
@@ -218,7 +190,7 @@ impl PlannedProduct {
 
     pub(in crate::product) fn tuned(
         work: &Work,
-        factors: (&FactorPattern, &FactorPattern),
+        factors: FactorPair<'_>,
         tuning: Tuning,
         spec: &Spec,
         method: Method,
@@ -229,7 +201,7 @@ impl PlannedProduct {
 
     fn analysed(
         work: &Work,
-        (a, b): (&FactorPattern, &FactorPattern),
+        (a, b): FactorPair<'_>,
         tuning: Tuning,
         spec: &Spec,
         method: Method,
@@ -305,7 +277,7 @@ impl PlannedProduct {
         Ok(())
     }
 
-    /// The bands. There are none if the plan keeps no pairs.
+    /// The bands of a plan that keeps operand pairs. A plan that keeps no pairs has no bands.
     pub(in crate::product) fn bands(&self) -> &[PlannedBand] {
         match &self.sums {
             PlannedSums::Pairs { bands, .. } => bands,

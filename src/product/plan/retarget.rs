@@ -1,8 +1,9 @@
 //! Retargeting: moves the runs of a plan to a larger pattern. Kernels:
 //! `cl/product/plan/retarget.cl`.
 //!
-//! A run is given by its end. An entry without products ends where the entry before it ends. Its
-//! run is then empty, and the kernels of the sums need no special case.
+//! A run is given by its end. An entry without products ends where the entry before it ends. The
+//! run of an entry without products is empty, and the kernels that compute sums need no special
+//! case.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -10,7 +11,8 @@ use crate::{
 };
 
 kernel! {
-    struct RetargetEnds = "retarget_ends" in "product/plan/retarget.cl" {
+    in "product/plan/retarget.cl":
+    struct RetargetEnds = "retarget_ends" {
         place: In<u32>,
         run_end: In<u32>,
         place_end: Out<u32>,
@@ -19,10 +21,7 @@ kernel! {
         first_place: u32,
         places: u32,
     }
-}
-
-kernel! {
-    struct RetargetPieces = "retarget_pieces" in "product/plan/retarget.cl" {
+    struct RetargetPieces = "retarget_pieces" {
         place: In<u32>,
         piece: InOut<Piece>,
         first: u32,

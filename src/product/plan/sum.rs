@@ -1,14 +1,14 @@
 //! The sum of the products of several inner groups, which have different patterns. Kernel:
 //! `cl/product/plan/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of this product
-//! are planned once. The pairs name the blocks of each sum in ascending order. The product itself
-//! is not computed.
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of the product
+//! with [I; I; …] are planned once. The pairs name the blocks of each sum in ascending order. The
+//! product itself is not computed.
 use crate::{
     BlockShape, DevicePattern, OperandPair, Pattern, Result, Semiring,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Scalar, Sum, Work, kernel},
     element::ElementType,
-    product::{Destination, FactorPattern, Method, Part, PlannedProduct, Scaling},
+    product::{Destination, FactorPattern, Part, PlannedProduct, Scaling, terms::How},
     resident::PatternArrays,
 };
 use std::sync::Arc;
@@ -38,8 +38,8 @@ pub(crate) struct GroupSum {
 }
 
 impl GroupSum {
-    /// Plans the sum, in a semiring, of matrices with these patterns. There are at least two, of
-    /// one size and block shape.
+    /// Plans the sum, in a semiring, of matrices with these patterns. At least two patterns are
+    /// given, all of one size and block shape.
     pub fn new(work: &Work, patterns: &[&DevicePattern], element: ElementType, semiring: Semiring) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
@@ -47,18 +47,12 @@ impl GroupSum {
         let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
         let factor =
             |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
+        let factors = (&factor(joined), &factor(stacked));
         let group_size = device.info().value_group();
         let options = Options::group_size(group_size).element_in(element, semiring);
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
-            union: PlannedProduct::of_pairs(
-                work,
-                element,
-                &factor(joined),
-                &factor(stacked),
-                Part::Full,
-                Method::Auto,
-            )?,
+            union: PlannedProduct::of_pairs(work, element, factors, Part::Full, How::default())?,
             area: first.array_shape.area(),
             group_size,
         })

@@ -10,7 +10,8 @@ use crate::{
 };
 
 kernel! {
-    struct WeighEntries = "weigh" in "product/plan/weigh.cl" {
+    in "product/plan/weigh.cl":
+    struct WeighEntries = "weigh" {
         block_row: In<u32>,
         j_values: In<Elem>,
         information: In<Elem>,
@@ -21,21 +22,14 @@ kernel! {
         information_stride: u32,
         rows_per_weight: u32,
     }
-}
-
-kernel! {
-    struct EntryColumns = "entry_columns" in "product/plan/weigh.cl" {
-        col_ptr: In<u32>,
-        column: Out<u32>,
-        ncols: u32,
-        nnz: u32,
-    }
+    struct EntryColumns = "entry_columns" { col_ptr: In<u32>, column: Out<u32>, ncols: u32, nnz: u32 }
 }
 
 /// W·J, prepared: the kernel, and scratch for T.
 pub(crate) struct ApplyWeights {
     kernel: Kernel<WeighEntries<'static>>,
-    /// The block row of each entry if matrices are row-major. Otherwise the arrays of J contain it.
+    /// The block row of each entry if matrices are row-major. The arrays of a column-major J
+    /// contain the block rows.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
     weights: DevicePattern,
@@ -78,7 +72,7 @@ impl ApplyWeights {
         })
     }
 
-    /// Refuses weights that do not match J. `name` is their name in the message.
+    /// Refuses weights that do not match J. `name` is the name of the weights in the message.
     pub fn check(&self, name: &str, weights: ArrayWeights<'_>) -> Result<()> {
         if let Some(information) = weights.information() {
             self.weights.check(name, information)?;
@@ -158,8 +152,8 @@ pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool
     Ok(DevicePattern { arrays, array_shape: BlockShape::new(side, side)?, row_major })
 }
 
-/// The pattern of one column of `n` blocks of `side` x 1, all stored. A vector of rows has this
-/// pattern.
+/// The pattern of one column of `n` blocks of `side` x 1, all stored. A vector of rows has the
+/// pattern of one column.
 pub(crate) fn one_column(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
     let (host, shape) = match row_major {
         true => (Pattern::trusted(1, n, (0..=n as u64).collect(), vec![0; n]), BlockShape::new(1, side)?),

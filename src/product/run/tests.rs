@@ -1,15 +1,16 @@
-//! Tests of products on two queues: one that measures the times of stages, and one that does not.
+//! Tests of products on two queues: one that measures the times of stages, and one that does not;
+//! and of the times of bins.
 use super::*;
 use crate::{
-    Csc, Device, Planned,
+    BlockShape, Cbc, Csc, Device, Planned,
     device::test_device,
-    generate::Random,
+    generate::{Random, Uniform},
     planned::Accum,
-    product::{Method, Product},
+    product::{Bin, Method, Product},
     reference,
 };
 
-/// Both kinds of queues use the products, plans and results in turn.
+/// Queues with times and queues without times use the products, plans and results in turn.
 #[test]
 fn times_are_kept_apart_and_change_no_bit() -> Result<()> {
     let device = Device::open_with(test_device().info(), true)?;
@@ -44,5 +45,30 @@ fn times_are_kept_apart_and_change_no_bit() -> Result<()> {
             assert_eq!(c.download()?.values(), twice, "{method}, round {round}");
         }
     }
+    Ok(())
+}
+
+/// Columns of 61 products are sorted, and columns of 61 * 61 products are too long for the sort.
+#[test]
+fn bins_of_groups_have_the_time_of_their_methods() -> Result<()> {
+    let device = test_device();
+    let matrix = |per_column| -> Result<Cbc<f64>> {
+        Uniform { rows: 300, cols: 300, per_column, shape: BlockShape::new(2, 2)?, ..Default::default() }.matrix()
+    };
+    let (a, b) = (BlockGroups::side_by_side([matrix(61)?])?, BlockGroups::side_by_side([matrix(1)?, matrix(61)?])?);
+    let (a, b) = (device.upload_groups(&a)?, device.upload_groups(&b)?);
+    let product = Product::of(&a, &b).method(Method::Sort);
+    let (c, plain) = product.run_with_report()?;
+    let products: Vec<_> = plain.bins.iter().map(|bin| (bin.method == Method::Sort, bin.products)).collect();
+    assert_eq!(products, [(true, 300 * 61), (false, 300 * 61 * 61)]);
+    let (explained, report) = product.explained().run_with_report()?;
+    assert_eq!(explained.download()?, c.download()?);
+    let unmeasured = |bin: &Bin| Bin { measured_ms: None, ..*bin };
+    assert_eq!(report.bins.iter().map(unmeasured).collect::<Vec<_>>(), plain.bins);
+    let (times, busy) = (report.bins.iter().map(|bin| bin.measured_ms), report.stages.iter().map(|stage| stage.ms));
+    let times: Vec<f64> = times.collect::<Option<_>>().expect("every bin is measured");
+    assert!(times.iter().sum::<f64>() <= 1.0001 * busy.sum::<Option<f64>>().expect("the queue records times"));
+    // The long columns have 61 times as many products.
+    assert!(times[0] > 0.0 && times[1] > times[0], "{times:?}");
     Ok(())
 }

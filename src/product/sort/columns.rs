@@ -6,16 +6,16 @@ use crate::{
     product::terms::{ColumnTask, SORTED_PRODUCTS},
 };
 
-/// Least products that a work-item holds in registers.
+/// Fewest products that a work-item holds in registers.
 const HELD: u32 = 8;
 
-/// Most products that a work-item holds in registers. If it held more, fewer work-items would fit a
-/// multiprocessor.
+/// Most products that a work-item holds in registers. If a work-item held more products, fewer
+/// work-items would fit a multiprocessor.
 const MOST_HELD: u32 = 16;
 
 /// Teams of a work-group. If columns have at most 256 products, a group needs 14 KiB of local
-/// memory for doubles. Then 16 groups fit a multiprocessor, which is all the work-items that it can
-/// run.
+/// memory for doubles. With 14 KiB for each group, 16 groups fit a multiprocessor, which is all the
+/// work-items that it can run.
 const TEAMS: usize = 4;
 
 /// The division of columns among work-groups.
@@ -49,7 +49,8 @@ impl ColumnGroups {
         self.with_places(most).define("KEPT_KEYS", 0)
     }
 
-    /// The options of kernels that only count the runs of a class. Their keys are rows.
+    /// The options of kernels that only count the runs of a class. The keys of such kernels are
+    /// rows.
     pub fn counting(&self, most: u32) -> Options {
         self.define(most, 1).define("FAR_ROWS", 0).define("KEPT_KEYS", 0)
     }
@@ -104,7 +105,7 @@ fn held(most: u32) -> u32 {
     (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / team)
 }
 
-/// The odd divisor of the number of products of a class. It is at most 7.
+/// The largest odd divisor of the number of products of a class, which is at most 7.
 fn odd(most: u32) -> u32 {
     most >> most.trailing_zeros()
 }

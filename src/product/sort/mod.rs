@@ -1,11 +1,12 @@
 //! Columns of C with at most 3584 products. Each column is sorted by row in the registers of up to
-//! 256 work-items. The products of a run are then added in ascending k. Kernels:
+//! 256 work-items. The products of a run are then added in the order of the entries of B. Kernels:
 //! `cl/product/sort/`.
 //!
 //! There is a kernel for each class of columns. A column of at most 256 products takes one
 //! work-item for each 8 or 12 products of its class, so one team of 32 serves 8, 4, 2 or one of
-//! these columns. For longer columns each item holds 10 to 16 products. Beyond 512, 1024 and 2048
-//! products, teams have 64, 128 and 256 items.
+//! these columns. For columns of more than 256 products, each item holds 10 to 16 products. Teams
+//! have 64 items for columns of more than 512 products, 128 items for more than 1024, and 256 items
+//! for more than 2048.
 mod columns;
 mod count;
 mod runs;

@@ -1,7 +1,7 @@
 //! The runs of products that are operand pairs (of blocks, and of plans), if all columns of C and
 //! all runs are short. Each column is sorted in registers twice: once to count its runs and once to
-//! place its products. In between the host reads once. Kernels: `cl/product/sort/count_runs.cl`,
-//! `cl/product/sort/place_runs.cl`.
+//! place its products. The host reads once, between the two sorts. Kernels:
+//! `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
 use super::{columns::ColumnGroups, most_within};
 use crate::{
     DeviceInfo, Result,
@@ -42,7 +42,8 @@ kernel! {
     }
 }
 
-/// The kernels. There is one of each kind for each class of columns.
+/// The kernels that sort the columns of C by row. Each class of columns has a kernel that counts
+/// runs and a kernel that places them.
 pub(in crate::product) struct SortedRuns {
     count: Vec<Kernel<CountRuns<'static>>>,
     place: Vec<Kernel<PlaceRuns<'static>>>,
@@ -58,8 +59,8 @@ pub(in crate::product) struct ShortRule {
     teams: Teams,
     /// Most products of a column.
     most: u32,
-    /// The prices that decide whether long columns are left to ESC. `None` if all columns are to be
-    /// sorted.
+    /// The prices that decide whether long columns are left to ESC, or `None` if all columns are to
+    /// be sorted.
     prices: Option<Prices>,
     /// Most products of a run. Longer runs would be summed in pieces.
     longest: u32,
@@ -74,7 +75,7 @@ pub(in crate::product) struct ShortColumns {
     class: usize,
     /// Upper bound of the products of a run.
     longest: u32,
-    /// Upper bound of the number of products.
+    /// Upper bound of the number of products of all columns.
     products: u64,
 }
 
@@ -82,7 +83,8 @@ pub(in crate::product) struct ShortColumns {
 type Sorted = (u64, Option<FoundColumns>);
 
 impl ShortRule {
-    /// `None` if the product or the requested method leaves all columns to ESC.
+    /// Makes the rule, or returns `None` if the product or the requested method leaves all columns
+    /// to ESC.
     pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, wanted: Method, costs: MethodCosts) -> Option<Self> {
         let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
@@ -92,8 +94,9 @@ impl ShortRule {
         Some(Self { teams, most, prices, longest: tuning.long_run() as u32 })
     }
 
-    /// The class of all columns. The longest columns of A and of B have `of_a` and `of_b` entries.
-    /// `None` if there is no such class, or if its runs cannot be counted within `limits`.
+    /// The class that sorts all columns, or `None` if columns are too long for all classes, if
+    /// another method is predicted to be faster, or if the runs cannot be counted within `limits`.
+    /// The longest columns of A and of B have `of_a` and `of_b` entries.
     pub fn short_columns(&self, [of_a, of_b]: [u32; 2], known: &Known, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * known.b_entries);
         let class = sorted_class(longest, self.most).filter(|_| of_b <= self.longest)?;
@@ -135,7 +138,7 @@ impl SortedRuns {
         self.rule.short_columns([a.lengths?.longest, b.lengths?.longest], &known, limits)
     }
 
-    /// Finds the columns of C. `None` if they do not fit within `limits`.
+    /// Finds the columns of C. Returns `None` if the columns do not fit within `limits`.
     pub fn run(
         &self,
         work: &Work,
@@ -150,7 +153,7 @@ impl SortedRuns {
         let mut before: Buffer<u64> = work.buffer(cols + 1)?;
         self.count[short.class].launch(work, grid, CountRuns { a, b, counts: &mut before, columns })?;
         self.scan.run(work, &mut before)?;
-        let all = if cols > 0 { work.read(&before, cols, 1)?[0] } else { 0 }; // the read
+        let all = if cols > 0 { work.read(&before, cols, 1)?[0] } else { 0 }; // the host reads here
         let products = at_most("products", all >> 32, short.products)? as usize;
         let nnz = at_most("entries of C", all & u64::from(u32::MAX), products as u64)? as usize;
         if products == 0 {

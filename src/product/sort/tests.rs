@@ -1,6 +1,6 @@
-//! Compares sorted columns with a model that adds the products of each row in ascending k, in parts
-//! of 1024 products. The lengths of columns are near the limits of classes, lanes and rounds of
-//! entries.
+//! Compares sorted columns with a model that adds the products of each row in the order of the
+//! entries of B, in parts of 1024 products. The lengths of columns are near the limits of classes,
+//! lanes and rounds of entries.
 use super::*;
 use crate::{
     Csc, Element, Result, Semiring,
@@ -165,8 +165,8 @@ impl Case {
 /// with `per_entry` rows, and every third entry selects an empty column of A.
 fn column(products: usize, length: usize, per_entry: usize) -> Vec<Vec<usize>> {
     let runs = products.div_ceil(length);
-    // The column is made entry by entry. The rows of an entry are distinct, so it has at most one
-    // product of each run.
+    // The column of B is made entry by entry. The rows of an entry are distinct, so it has at most
+    // one product of each run.
     let mut left: Vec<usize> = (0..runs).map(|run| length.min(products - run * length)).collect();
     let (mut entries, mut next) = (Vec::new(), 0);
     while left.iter().any(|&left| left > 0) {
@@ -234,7 +234,7 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
     {
         let case = Case::new(3600, &columns(products))?;
         case.check::<f64>(0, false)?;
-        // Columns from another first one are tested for every seventh class only.
+        // A first column other than column 0 is tested for every seventh class only.
         if number % 7 == 0 {
             case.check::<f64>(1, false)?;
         }
@@ -281,14 +281,14 @@ fn devices_sort_what_their_work_groups_have_room_for() {
     };
     let most = |items| within(items, 48 << 10, 8);
     assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 3584]);
-    // The sums of doubles and the pairs take this many bytes.
+    // In local memory a product takes 8 bytes to sum doubles, and 16 bytes to sort pairs.
     let of_local = |local_bytes| [8, 16].map(|bytes| within(1024, local_bytes, bytes));
     assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[3584, 2048], [2048, 1280], [1024, 640]]);
 }
 
-/// Tests columns whose last row is the highest that a key can hold, the next one, or the highest of
-/// all. Some columns have as many products as their class can sort. The classes are the powers of
-/// two, whose places use all bits of a key, and three other classes.
+/// Tests columns whose last row is the highest row that a key can hold, the row after it, or the
+/// highest row of all. Some columns have as many products as their class can sort. The classes are
+/// the powers of two, whose places use all bits of a key, and three other classes.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
     for most in SORTED_PRODUCTS
@@ -319,7 +319,8 @@ fn far_rows_agree_with_the_model() -> Result<()> {
     let lengths = [256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100, 2048, 2500, 3000, 3400];
     let shapes = lengths.map(shapes);
     for (number, spread) in spreads.into_iter().enumerate() {
-        // Every second shape of each length. The next spread has the other shapes.
+        // Half of the shapes of each length are tested with `spread`, and the other half with the
+        // next spread.
         let mut columns =
             shapes.iter().flat_map(|shapes| shapes[number % 2..].iter().step_by(2).cloned()).collect::<Vec<_>>();
         columns.iter_mut().flatten().flatten().for_each(|row| *row = spread(*row));

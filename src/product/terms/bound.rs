@@ -5,7 +5,7 @@ use rayon::prelude::*;
 /// Upper bounds for a product, if its engine computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// Most bands; `None` if ESC computes all columns.
+    /// Most bands, or `None` if ESC computes all columns.
     pub bands: Option<usize>,
     /// Most bytes in use at once, without the operands and without memory that only ESC needs.
     pub peak_bytes: u64,
@@ -21,8 +21,9 @@ pub(crate) struct CountedProduct<'a> {
     pub entries: Vec<u32>,
 }
 
-/// Largest number of products for which the entries of C are counted one by one. This takes a tenth
-/// of a second on two cores. The entries of larger products are bounded.
+/// Largest number of products for which the entries of C are counted one by one. Counting the
+/// entries takes a tenth of a second on two cores. For products larger than `COUNTED` only an upper
+/// bound of the entries of C is computed.
 const COUNTED: u64 = 1 << 26;
 
 impl<'a> CountedProduct<'a> {

@@ -37,20 +37,20 @@ pub(crate) enum Class {
     Narrow,
     /// Columns with rows in a range of some ten thousand rows.
     Medium,
-    /// Columns with rows in any range.
+    /// Columns whose rows may lie in any range.
     Wide,
-    /// Columns with rows in any range, and many products.
+    /// Columns with many products, whose rows may lie in any range.
     Big,
     /// Columns with rows in any range, but few enough rows for a table of 4 KiB. The rows of all
     /// classes up to [`Class::HashedGlobal`] are found by hashes.
     HashedSmall,
     HashedMedium,
-    /// Columns with more rows than the classes before, whose table fits local memory.
+    /// Columns with more rows than the smaller hashed classes, whose table still fits local memory.
     HashedLarge,
     /// Columns with more rows than a table of local memory holds.
     HashedGlobal,
-    /// Columns with more entries of B than can be visited one after another in a short time. They
-    /// are counted as [`Class::Big`], or computed by ESC with the next class.
+    /// Columns with more entries of B than can be visited one after another in a short time. Long
+    /// columns are counted as [`Class::Big`], or computed by ESC together with [`Class::Rest`].
     Long,
     /// Columns that no other class takes.
     Rest,
@@ -92,18 +92,9 @@ impl Class {
         Self::Long,
         Self::Rest,
     ];
-    /// The classes of columns that are sorted in registers. Their columns have up to
+    /// The classes of columns that are sorted in registers. Columns of sorted classes have up to
     /// [`SORTED_PRODUCTS`] products.
-    pub const SORTED: [Self; SORTED_PRODUCTS.len()] = {
-        let mut sorted = [Self::Sorted32; SORTED_PRODUCTS.len()];
-        let mut at = 0;
-        while at < sorted.len() {
-            sorted[at] = Self::ALL[Self::Sorted32 as usize + at];
-            at += 1;
-        }
-        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted3584));
-        sorted
-    };
+    pub const SORTED: [Self; SORTED_PRODUCTS.len()] = Self::between(Self::Sorted32, Self::Sorted3584);
     /// Most entries of a column of B that is not long. An H100 takes 0.3 to 0.5 ms to visit 1024
     /// entries one after another. ESC is predicted to take 0.19 ms for a few columns, in addition
     /// to the time of their products.
@@ -118,17 +109,19 @@ impl Class {
     /// The classes whose rows are found by bitmaps of windows.
     pub const IN_WINDOWS: [Self; 3] = [Self::Wide, Self::Big, Self::Long];
     /// The classes of columns whose rows of C are found before the products are summed.
-    pub const FOUND: [Self; 9] = [
-        Self::Narrow,
-        Self::Medium,
-        Self::Wide,
-        Self::Big,
-        Self::HashedSmall,
-        Self::HashedMedium,
-        Self::HashedLarge,
-        Self::HashedGlobal,
-        Self::Long,
-    ];
+    pub const FOUND: [Self; 9] = Self::between(Self::Narrow, Self::Long);
+
+    /// The `N` classes from `first` to `last`.
+    const fn between<const N: usize>(first: Self, last: Self) -> [Self; N] {
+        assert!(last as usize + 1 - first as usize == N);
+        let mut classes = [first; N];
+        let mut at = 0;
+        while at < N {
+            classes[at] = Self::ALL[first as usize + at];
+            at += 1;
+        }
+        classes
+    }
 
     /// Whether the rows of the class are found by bitmaps.
     pub fn is_dense(self) -> bool {
@@ -144,7 +137,7 @@ pub(crate) const SORTED_PRODUCTS: [u32; 21] =
 #[cfg(test)]
 pub(crate) const MOST_SORTED_PRODUCTS: u32 = SORTED_PRODUCTS[SORTED_PRODUCTS.len() - 1];
 
-/// The number of the smallest sorted class for columns of `products` products. `None` if the
+/// The number of the smallest sorted class for columns of `products` products, or `None` if the
 /// columns of that class may have more than `most` products.
 pub(crate) fn sorted_class(products: u64, most: u32) -> Option<usize> {
     SORTED_PRODUCTS.iter().position(|&class| products <= class.into() && class <= most)

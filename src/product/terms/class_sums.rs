@@ -16,7 +16,7 @@ pub(crate) struct ClassSums {
     pub longest: u32,
     /// Entries of B.
     pub b_entries: u32,
-    /// Columns that are hubs, in dense classes. Method `hub` computes them.
+    /// Columns that are hubs, in dense classes. Method `hub` computes these columns.
     pub hub_columns: u32,
     pub hub_products: u64,
     /// Columns that follow another one (see `adaptive/equal.rs`), and the upper bound of their
@@ -131,8 +131,8 @@ impl ClassSizes {
         self.sum(&Class::FOUND, |sums| sums.most_entries - shared(sums))
     }
 
-    /// Number of columns that are listed. It is 0 if all columns are of one class and share no
-    /// rows. Columns for ESC are always listed, because they are taken out of B.
+    /// Number of columns that are listed. The number is 0 if all columns are of one class and share
+    /// no rows. Columns for ESC are always listed, because they are taken out of B.
     pub fn listed(&self) -> usize {
         let all = |class: &Class| self.of(*class).columns as usize == self.cols();
         let others = &Class::ALL[..Class::Rest as usize];

@@ -8,21 +8,21 @@ use crate::tuning::BinSize;
 pub struct Bin {
     /// Describes the columns in words.
     pub which: &'static str,
-    /// The method.
+    /// The method that computed the columns.
     pub method: Method,
-    /// Columns of C that it computed.
+    /// Columns of C that the method computed.
     pub columns: u64,
     /// Products of entries (blocks) of these columns.
     pub products: u64,
     /// The sizes by which the time was predicted.
     #[serde(skip)]
     pub size: Option<BinSize>,
-    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method.
-    /// It is `None` for blocks, plans, and methods without costs.
+    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method,
+    /// or `None` for blocks, plans, and methods without costs.
     pub predicted_ms: Option<f64>,
-    /// Milliseconds that the kernels of these columns were busy. It is `None` unless the product
-    /// was [explained](crate::Product::explained). If kernels compute columns of several bins,
-    /// their time is divided by the bins' products.
+    /// Milliseconds that the kernels of these columns were busy, or `None` unless the product was
+    /// [explained](crate::Product::explained). If kernels compute columns of several bins, their
+    /// time is divided among the bins in proportion to their products.
     pub measured_ms: Option<f64>,
 }
 
@@ -77,7 +77,8 @@ impl Counts {
         self.bins.iter().position(|bin| bin.which == which).unwrap_or(self.bins.len())
     }
 
-    /// Adds a bin to the bin with columns of the same kind in earlier bands. Returns its number.
+    /// Adds a bin to the bin with columns of the same kind in earlier bands. Returns the number of
+    /// the bin.
     pub fn add_bin(&mut self, bin: &Bin) -> usize {
         let same = |known: &Bin| (known.which, known.method) == (bin.which, bin.method);
         match self.bins.iter().position(same) {

@@ -63,8 +63,8 @@ impl<'a> NumberedPattern<'a> {
         Self { pattern, source: None }
     }
 
-    /// The words that kernels read for the entries. If there is no source, kernels do not read this
-    /// array.
+    /// The words that kernels read for the entries. If there is no source, kernels do not read the
+    /// words.
     fn operand(&self) -> &'a Buffer {
         self.source.unwrap_or(&self.pattern.row_idx)
     }
@@ -72,6 +72,8 @@ impl<'a> NumberedPattern<'a> {
 
 /// The patterns of A and of B.
 pub(crate) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
+/// Patterns of two factors, each of which may be transposed.
+pub(crate) type FactorPair<'a> = (&'a FactorPattern, &'a FactorPattern);
 
 /// The patterns of A and B, and the words that kernels read for their entries.
 #[derive(Clone, Copy)]

@@ -26,8 +26,8 @@ impl Known {
     /// columns. `of_a` and `of_b` are the lengths of their columns, if known.
     ///
     /// The number of products assumes that a column of A with n entries is multiplied by n entries
-    /// of B. This is exact for the square of a symmetric matrix. If the lengths of A's columns are
-    /// not known, all columns of A count as equally long.
+    /// of B. This assumption is exact for the square of a symmetric matrix. If the lengths of A's
+    /// columns are not known, all columns of A count as equally long.
     pub fn new(
         columns: usize,
         [a_nnz, inner, rows]: [usize; 3],

@@ -11,8 +11,7 @@ pub(crate) struct ClassLists {
     pub sizes: ClassSizes,
     /// The bins of the columns. Columns of [`Class::Rest`] are in no bin.
     pub shares: Vec<Share>,
-    /// The number of each bin in the whole product. The time of a bin is measured under this
-    /// number.
+    /// The number of each bin in the whole product, under which the time of the bin is measured.
     pub numbers: Vec<usize>,
 }
 
@@ -30,8 +29,8 @@ impl ClassLists {
         Counts { products: self.products(), bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() }
     }
 
-    /// The columns of the classes from `first` to `last`. Columns whose rows another column shares
-    /// are not among them.
+    /// The columns of the classes from `first` to `last`. Columns that share the rows of another
+    /// column are left out.
     pub fn task(&self, first: Class, last: Class) -> ColumnTask<'_> {
         let listed = |sums: &ClassSums| sums.columns - if self.shares_rows { sums.followers } else { 0 };
         let columns = |classes: &[ClassSums]| classes.iter().map(listed).sum();

@@ -1,5 +1,5 @@
 //! Methods: the list of all methods.
-use crate::{Error, Result};
+use crate::named::named;
 
 /// The list of methods: variant, name, documentation. [`Esc`](crate::product::esc::Esc) compiles
 /// the methods under `columns`. [`Adaptive`](crate::product::columns::adaptive::Adaptive) compiles
@@ -18,7 +18,7 @@ macro_rules! methods {
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Method {
-            /// The method that is predicted to be fastest, for each column.
+            /// Chooses for each column the method that is predicted to be fastest.
             #[default]
             Auto,
             $( #[doc = $doc] $method, )+
@@ -47,10 +47,16 @@ macro_rules! methods {
                 }
             }
 
-            /// The method's name in the table of costs. Both variants of ESC have the same name
-            /// there.
+            /// The method's name in the table of costs. In the table the two variants of ESC have
+            /// the same name.
             pub(crate) fn cost_name(self) -> &'static str {
                 if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
+            }
+
+            /// The number of the bin of the method in a plan: see
+            /// [`Work::counted`](crate::device::Work::counted).
+            pub(crate) fn number(self) -> u64 {
+                self as u64
             }
 
             /// Whether the method computes columns of scalars and adds each product at once.
@@ -81,19 +87,4 @@ methods! {
     }
 }
 
-impl std::fmt::Display for Method {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Method {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).copied();
-        known.clone().find(|m| m.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no method \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
+named!(Method, "method", &[Method::Auto], Method::ALL);

@@ -1,6 +1,6 @@
 //! The terms of a product: types that several modules of `product` use. This module has no kernels,
-//! launches or choices, and uses no other module of `product`. Code that computes with one of these
-//! types is in the module that does the computation.
+//! launches or choices, and uses no other module of `product`. Code that computes with a type of
+//! this module is in the module that does the computation.
 mod band;
 mod bound;
 mod chunks;
@@ -35,7 +35,9 @@ pub(crate) use class_sums::{ClassSizes, ClassSums, ClassesSums, no_columns, with
 pub(crate) use consumer::BandConsumer;
 pub use counts::Bin;
 pub(crate) use counts::Counts;
-pub(crate) use factors::{Destination, FactorPattern, Factors, NumberedPattern, Operands, PatternPair, Place};
+pub(crate) use factors::{
+    Destination, FactorPair, FactorPattern, Factors, NumberedPattern, Operands, PatternPair, Place,
+};
 pub(in crate::product) use factors::{InFactors, InOperands};
 pub(crate) use known::Known;
 pub(crate) use lists::{ClassLists, Profile};

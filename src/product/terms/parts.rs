@@ -4,13 +4,14 @@ use crate::Part;
 /// The part of a square C with several groups, such as JᵀJ, that is computed.
 ///
 /// With J = [J_camera | J_point]: U = JcᵀJc and V = JpᵀJp are the diagonal groups, W = JcᵀJp is
-/// above the diagonal and Wᵀ below. A [`Part`] converts to `GramParts` that have it in both fields:
-/// `Part::Lower` computes exactly what C has on and below its diagonal.
+/// above the diagonal and Wᵀ below. A [`Part`] converts to `GramParts` with the same part in both
+/// fields: `Part::Lower` computes exactly what C has on and below its diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GramParts {
     /// The part of the groups on the diagonal.
     pub diagonal: Part,
-    /// The groups above and below the diagonal that are computed. Each is computed whole.
+    /// The groups above and below the diagonal that are computed. Each of these groups is computed
+    /// whole.
     pub between: Part,
 }
 
@@ -21,7 +22,8 @@ impl From<Part> for GramParts {
 }
 
 impl GramParts {
-    /// The part of the group at (`row`, `col`). `None` if it is not computed.
+    /// Returns which part of the group at (`row`, `col`) is computed, or `None` if the group is not
+    /// computed.
     pub(crate) fn of(self, row: usize, col: usize) -> Option<Part> {
         let made = match self.between {
             Part::Full => true,

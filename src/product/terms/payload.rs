@@ -9,11 +9,11 @@ use crate::{
 /// The data that the sort moves with the row of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PayloadKind {
-    /// The product's value. It is used for scalars, whose values are no larger than a pair of
-    /// operands.
+    /// The product's value. Scalars have payload `Values`, because their values are no larger than
+    /// a pair of operands.
     Values,
-    /// The pair of operands, which compression multiplies. It is used for blocks, and for plans,
-    /// which multiply repeatedly.
+    /// The pair of operands, which compression multiplies. Blocks have payload `Pairs`, and so have
+    /// plans, which multiply repeatedly.
     Pairs,
 }
 

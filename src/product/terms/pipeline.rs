@@ -1,6 +1,6 @@
 //! The pipeline that computed a product, and its stages in the report.
 
-/// The pipeline that computed a product. Each has its own stages.
+/// The pipeline that computed a product. Each pipeline has its own stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Pipeline {
     /// ESC, by [`Engine`](crate::product::esc::Engine).
@@ -14,6 +14,9 @@ pub(crate) enum Pipeline {
     Ranges(Way),
     /// A masked product by columns.
     Masked,
+    /// A plan that is made and executed once, by
+    /// [`PlanCore`](crate::product::plan::PlanCore).
+    Planned,
 }
 
 impl Pipeline {
@@ -25,6 +28,8 @@ impl Pipeline {
             Pipeline::Host => &HOST_STAGES,
             Pipeline::Ranges(way) => way.stages(),
             Pipeline::Masked => &MASKED_STAGES,
+            // The stages depend on the factors.
+            Pipeline::Planned => &[],
         }
     }
 }
@@ -32,8 +37,8 @@ impl Pipeline {
 /// Stages of ESC.
 const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
 
-/// Stages of an adaptive product. If ESC computes some of its columns, their time counts towards no
-/// stage.
+/// Stages of an adaptive product. If ESC computes some columns of the product, their time counts
+/// towards no stage.
 const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];
 
 /// Stages of a product on the host.
@@ -45,7 +50,7 @@ const MASKED_STAGES: [&str; 2] = ["setup", "sums"];
 /// The way in which the entries of C are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// ESC finds them.
+    /// ESC finds the entries of C.
     Esc,
     /// Every product is an entry of C, because no column of B has two entries.
     Exact,

@@ -7,16 +7,16 @@ use crate::tuning::BinSize;
 pub(crate) struct Share {
     pub method: Method,
     pub first: Class,
-    /// The largest class that has columns. Its kernels compute the whole bin.
+    /// The largest class that has columns. The kernels of class `last` compute the whole bin.
     pub last: Class,
     pub columns: u64,
     pub size: BinSize,
-    /// Predicted milliseconds; `None` if the method has no costs.
+    /// Predicted milliseconds, or `None` if the method has no costs.
     pub predicted_ms: Option<f64>,
 }
 
 impl Share {
-    /// The bin in the report.
+    /// Returns the share as a bin of the report.
     pub fn bin(&self) -> Bin {
         let &Self { method, columns, size, predicted_ms, .. } = self;
         Bin { size: Some(size), predicted_ms, ..Bin::of(self.which(), method, columns, size.products) }

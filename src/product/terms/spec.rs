@@ -6,7 +6,7 @@ use crate::{BlockShape, Part, Semiring, element::ElementType};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct How {
     pub method: Method,
-    /// The algebra of the sums. Its first factor is an entry of A.
+    /// The algebra of the sums. The first factor of a product is an entry of A.
     pub semiring: Semiring,
 }
 
@@ -30,8 +30,8 @@ pub(crate) struct Transposed {
     pub b: bool,
 }
 
-/// The properties for which kernels of a product are compiled. Tuning numbers of the device are not
-/// among them.
+/// The properties for which kernels of a product are compiled. The properties do not include the
+/// tuning numbers of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub element: ElementType,
@@ -45,7 +45,7 @@ pub(crate) struct Spec {
     pub sourced: Transposed,
     /// Bits needed for the number of rows of C.
     pub row_bits: u32,
-    /// The algebra of the sums. Its first factor is an entry of A.
+    /// The algebra of the sums. The first factor of a product is an entry of A.
     pub semiring: Semiring,
 }
 

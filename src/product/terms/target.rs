@@ -42,7 +42,7 @@ impl SumsInto {
 
 /// C as kernels write it. Each launch writes some of its entries.
 pub(in crate::product) struct Target<'a> {
-    /// The rows of a new C. They are not written if the pattern is kept.
+    /// The rows of a new C, which are not written if the pattern is kept.
     pub row_idx: &'a mut Buffer<u32>,
     pub values: &'a mut Buffer,
     pub layout: Layout,

@@ -24,7 +24,7 @@ pub(crate) struct ColumnTask<'a> {
 }
 
 impl<'a> ColumnTask<'a> {
-    /// A task of all `columns` columns. Nothing else is known about them.
+    /// A task of all `columns` columns. Nothing else is known about the columns.
     pub fn of_all(list: &'a Buffer<u32>, columns: u32) -> Self {
         Self { list, first: 0, columns, listed: false, first_col: 0, windows: 1, products: 0, widest: 0 }
     }

@@ -15,20 +15,20 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Weights<I, V> {
     /// A full information matrix for each block row (edge, observation). If J has n block rows of r
-    /// scalar rows, this is a matrix of n x n blocks of r x r, with all blocks of the diagonal and
-    /// no others.
+    /// scalar rows, W is a matrix of n x n blocks of r x r. W stores all blocks of the diagonal and
+    /// no other blocks.
     Information(I),
     /// Information matrices, each multiplied by a number. Robust losses on Mahalanobis distances
-    /// need this. `weights` has n elements.
+    /// need scaled information matrices.
     Scaled {
         /// The information matrices.
         information: I,
         /// One number for each block row.
         weights: V,
     },
-    /// A number for each block row: n elements.
+    /// A number for each block row.
     BlockRows(V),
-    /// A number for each scalar row (each residual): n·r elements.
+    /// A number for each scalar row (each residual).
     Rows(V),
 }
 

@@ -6,7 +6,7 @@ use crate::{BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives
 pub(crate) struct BlockTuning {
     pub kernel: BlockKernel,
     pub group_size: usize,
-    /// A run with more products than this is summed by a work-group of its own.
+    /// A run with more products than `long_run` is summed by a work-group of its own.
     pub long_run: usize,
 }
 
@@ -57,23 +57,26 @@ pub(crate) struct StagedNumbers {
 pub(crate) struct ScalarNumbers {
     /// Operand pairs that a work-item loads at once.
     pub ahead: usize,
-    /// Number of products plus number of runs of a work-group. At most [`BlockTuning::long_run`].
+    /// Number of products plus number of runs of a work-group. The sum is at most
+    /// [`BlockTuning::long_run`].
     pub stretch: usize,
 }
 
 /// The kernel that multiplies blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKernel {
-    /// Compiled for the three sides, with [`BlockTiles`] in registers.
+    /// A kernel that is compiled for the three sides of the blocks, with [`BlockTiles`] in
+    /// registers.
     Tiles,
-    /// Compiled for the three sides of larger blocks, with [`StagedTiles`] in registers and
-    /// operands in local memory. Every run is a piece.
+    /// A kernel that is compiled for the three sides of larger blocks, with [`StagedTiles`] in
+    /// registers and operands in local memory. Every run is a piece.
     Staged(StagedNumbers),
-    /// For blocks of one element: work-groups take stretches of runs.
+    /// A kernel for blocks of one element, whose work-groups take stretches of runs.
     Scalars(ScalarNumbers),
-    /// Compiled for the three sides, for CPUs: a work-item sums `runs` runs one after another.
+    /// A kernel for CPUs that is compiled for the three sides. A work-item sums `runs` runs one
+    /// after another.
     Serial { runs: usize },
-    /// One program for every shape, with the sides as arguments.
+    /// A kernel for blocks of every shape. The sides of the blocks are arguments.
     General,
 }
 
@@ -91,27 +94,28 @@ const HELD_AREA: usize = 64;
 /// 1.00 ms with 32 items and 1.23 ms with 64.
 const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
-/// On a GPU a run of small blocks with at least this many products has a work-group of its own. One
-/// item takes about a microsecond to add a product of small blocks, and most of this time it waits
-/// for memory. A group hides that latency.
+/// On a GPU a run of small blocks with at least `LONG_RUN` products has a work-group of its own.
+/// One item takes about a microsecond to add a product of small blocks, and waits for memory most
+/// of the time. A group hides the latency of memory.
 const LONG_RUN: usize = 32;
 
 /// Runs of blocks that a work-item of a CPU sums one after another.
 const SERIAL_RUNS: usize = 64;
 
-/// A CPU prefetches a block of A this many products ahead. 640 thousand products of 6x6 take 23 ms,
-/// and 28 ms without prefetching. If it prefetches 2 or 8 products ahead, they take the same time
-/// within the noise.
+/// A CPU prefetches a block of A `PAIRS_AHEAD` products ahead. 640 thousand products of 6x6 take 23
+/// ms with prefetching, and 28 ms without. The time is the same within the noise if 2 or 8 products
+/// are prefetched.
 pub(crate) const PAIRS_AHEAD: usize = 4;
 
 /// Work-items of a work-group that sums scalars from stored operand pairs on a GPU. With the
-/// stretch below, `rmat18_e8` takes 5.9 ms in groups of 256 and 8.5 ms in groups of 128.
+/// stretch of [`SCALARS`], `rmat18_e8` takes 5.9 ms in groups of 256 and 8.5 ms in groups of 128.
 pub(in crate::product) const SCALAR_GROUP: usize = 256;
 
-/// An item loads all its pairs of a stretch at once, in few registers: a multiprocessor runs 2048
-/// work-items. A stretch is at most as long as a piece. `cnr-2000` takes 0.48 ms with stretches of
-/// that length, and 0.67 ms with half of it. If a run of 1024 begins at the end of a stretch,
-/// doubles take 17 KiB. This is rare, so 8 groups are resident.
+/// A work-item loads all its pairs of a stretch at once. The pairs take so few registers that a
+/// multiprocessor runs 2048 work-items. A stretch is at most as long as a piece. `cnr-2000` takes
+/// 0.48 ms with stretches as long as a piece, and 0.67 ms with stretches half as long. If a run of
+/// 1024 products begins at the end of a stretch, the doubles of a work-group take 17 KiB. Stretches
+/// with long runs are rare, so mostly 8 groups are resident.
 pub(in crate::product) const SCALARS: ScalarNumbers = ScalarNumbers { ahead: 4, stretch: RUN_PIECE };
 
 /// Whether kernels are compiled for the sides of these blocks of A and B.
@@ -170,17 +174,18 @@ impl BlockTiles {
         let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
         let piece_rows = (1..=rows).find(fits).unwrap_or(rows);
         let room = group_size / (rows / piece_rows * cols);
-        // Registers in which each item holds the next blocks. Groups with short runs need them too.
-        // 16 are best, and 8 for the smallest blocks: 3x3 floats take 0.23 ms with 8 registers and
-        // 0.44 ms with 32. But at least eight products are loaded at once, because otherwise a run
-        // of a thousand takes longer than all others.
+        // Registers in which each item holds the next blocks. Groups with short runs need these
+        // registers too. 16 registers are best, or 8 for the smallest blocks: 3x3 floats take 0.23
+        // ms with 8 registers and 0.44 ms with 32. But at least eight products are loaded at once,
+        // because with fewer a run of a thousand products would take longer than all other runs.
         let held = if pair <= 18 { 8 } else { 16 };
         let slots = held * group_size / (words * pair);
         let piece_teams = (slots.max(8) / 8).clamp(1, room);
         Self {
             cols: if two { 2 } else { 1 },
-            // Three runs for each team, sorted by length: 6x6 pose graphs take 0.64 ms in this way,
-            // and 0.82 ms otherwise. Six runs are slower if runs have similar lengths.
+            // A team sums three runs, sorted by length: 6x6 pose graphs take 0.64 ms with such
+            // batches, and 0.82 ms without. Six runs for a team are slower than three if runs have
+            // similar lengths.
             batch: 3,
             piece_rows,
             piece_teams,
@@ -199,9 +204,9 @@ impl StagedTiles {
             // Blocks of 9x9 take 0.73 ms in tiles of 3x3, and 0.81 ms in columns.
             ..=9 if rows % 3 == 0 && cols % 3 == 0 => (3, 3),
             ..=10 => (rows, 1),
-            // Half a column, with an even number of elements for vector loads. For doubles the
-            // number may be odd: blocks of 14 rows take 1.37 ms in tiles of 7 rows and 1.69 ms in
-            // tiles of 8.
+            // A tile is half a column, with an even number of elements for vector loads. For
+            // doubles the number may be odd: blocks of 14 rows take 1.37 ms in tiles of 7 rows and
+            // 1.69 ms in tiles of 8.
             _ if rows % 2 == 0 && element == 8 => (rows / 2, 1),
             _ => (even(rows.div_ceil(2)), 1),
         };

@@ -1,4 +1,4 @@
-//! Comparisons bit for bit. Zeros of different signs count as different.
+//! Comparisons bit for bit. The zeros 0.0 and -0.0 count as different.
 use crate::{Element, Matrix, groups::BlockGroups, matrix::AnyMatrix};
 
 /// Whether all elements have the same bits.
@@ -18,14 +18,14 @@ pub fn same_matrix<M: Matrix>(have: &M, want: &M) -> bool {
     have.pattern == want.pattern && shapes && same_bits(have.values, want.values)
 }
 
-/// Like [`same_matrix`], for matrices whose type is known at run time only. The types must be the
-/// same too.
+/// Like [`same_matrix`], for matrices whose type is known at run time only. The types must also be
+/// the same.
 pub fn same_any_matrix(have: &AnyMatrix, want: &AnyMatrix) -> bool {
     let layout = |of: &AnyMatrix| (of.kind(), of.element(), of.shape(), of.stride());
     layout(have) == layout(want) && have.pattern() == want.pattern() && have.values().bytes() == want.values().bytes()
 }
 
-/// Like [`same_any_matrix`], for matrices of groups. The groups must be the same too.
+/// Like [`same_any_matrix`], for matrices of groups. The groups must also be the same.
 pub fn same_any_groups(have: BlockGroups<AnyMatrix>, want: BlockGroups<AnyMatrix>) -> bool {
     let groups = |of: &BlockGroups<AnyMatrix>| [of.row_groups().to_vec(), of.col_groups().to_vec()];
     let same = |cells| match cells {

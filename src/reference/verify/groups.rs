@@ -7,8 +7,8 @@ use crate::{
     reference,
 };
 
-/// Compares C with the reference product of matrices of groups, which has the same bits. The
-/// relative error of an element that has other bits is infinite.
+/// Compares C with the reference product of matrices of groups, which has the same bits. If an
+/// element has other bits than the reference, its relative error counts as infinite.
 ///
 /// ```
 /// use blockmul::{Csc, groups::BlockGroups, reference::{multiply_groups, verify::verify_groups}};

@@ -1,5 +1,5 @@
-//! Verification of products with vectors: bit for bit where the order of a sum is known, else
-//! within rounding.
+//! Verification of products with vectors. If the order of the sums is known, results are compared
+//! bit for bit, otherwise within rounding.
 use crate::{
     Error, Result, Semiring, Weights,
     element::{AnyValues, Order},
@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// Number of elements of y that differ from the reference's A·x, or Aᵀ·x. With [`Order::Arrival`]
-/// an element differs if the difference exceeds rounding, with any other order if a bit differs.
+/// an element counts as different if the difference exceeds rounding. With any order but `Arrival`
+/// an element counts as different if a bit differs.
 ///
 /// ```
 /// use blockmul::element::{AnyValues, Order};
@@ -23,7 +24,7 @@ use crate::{
 ///
 /// # Errors
 /// The errors of [`multiply_any_vector`](crate::reference::multiply_any_vector); [`Error::Length`]
-/// and [`Error::Argument`] if y has another length or element type than the product.
+/// if y has another length than the product; [`Error::Argument`] if y has another element type.
 pub fn verify_vector<'a>(
     semiring: Semiring,
     order: Order,
@@ -86,8 +87,9 @@ pub fn verify_vector_gram<'a>(
     Ok(beyond_rounding(y, &want, &sizes, roundings(j, weights)))
 }
 
-/// Counts for [`beyond_rounding`] of Jᵀ·(W·(J·x)): the number of terms of its two or three
-/// successive sums, added up, and the number of these sums.
+/// The arguments `terms` and `stored` of [`beyond_rounding`] for a product Jᵀ·(W·(J·x)). The
+/// product has two or three successive sums. The first number counts the terms of all these sums
+/// together, the second number counts the sums.
 fn roundings(j: Factor<'_, AnyMatrix>, weights: Option<Weights<&AnyMatrix, &AnyValues>>) -> (usize, usize) {
     let terms = most_terms(j) + most_terms(j.t());
     let Some((information, numbers)) = weights.map(|weights| weights.parts()) else { return (terms, 2) };
@@ -95,7 +97,7 @@ fn roundings(j: Factor<'_, AnyMatrix>, weights: Option<Weights<&AnyMatrix, &AnyV
     (terms + of_information + usize::from(numbers.is_some()), 3)
 }
 
-/// Refuses a y that cannot be the product.
+/// Refuses a y whose length or element type is not that of the product.
 fn check(y: &AnyValues, want: &AnyValues) -> Result<()> {
     let (found, expected) = (y.len(), want.len());
     if found != expected {
@@ -123,9 +125,9 @@ pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
 }
 
 /// Number of elements that differ by more than rounding. A result is computed by `stored`
-/// successive sums, each rounded to the element type; they have `terms` terms together. `sizes` are
-/// the sums of the terms' magnitudes. All NaN count as equal. An infinite element differs from
-/// every other number.
+/// successive sums, each rounded to the element type; the sums have `terms` terms together. `sizes`
+/// has, for each element, the sum of the magnitudes of its terms. Two NaN count as equal. An
+/// infinite element counts as different from every number except the same infinity.
 ///
 /// # Panics
 /// If the three arrays do not have the same length.
@@ -204,8 +206,9 @@ mod tests {
         Ok(())
     }
 
-    /// The matrix is a row of a large number and 33 ones. A sum by 32 lanes differs from the
-    /// ascending sum: in A·x if the number is 2^53, in A·(Aᵀ·x) if its square is 2^54.
+    /// Tests a matrix of one row, which has a large number and 33 ones. A sum by 32 lanes differs
+    /// from the ascending sum: in A·x if the large number is 2^53, and in A·(Aᵀ·x) if its square is
+    /// 2^54.
     #[test]
     fn results_are_compared_in_the_orders_of_both_products() -> Result<()> {
         let [long, lanes] = [Order::Ascending, Order::Lanes];

@@ -9,7 +9,8 @@ use crate::{
 /// Number of rows that are read and compared at once.
 const AT_ONCE: usize = 1 << 20;
 
-/// A place with an entry in only one of two patterns. It is given in the order of the arrays.
+/// A place with an entry in only one of two patterns. The place is given in the order of the
+/// arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub row: usize,

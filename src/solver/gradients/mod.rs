@@ -74,8 +74,9 @@ enum Times<M: HostMatrix> {
 impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
     /// Prepares solutions for n right-hand sides and for matrices on a square pattern.
     ///
-    /// A column's steps end if its residual is 1e-10 times its right-hand side, or if there were as
-    /// many steps as A has rows. [`ConjugateGradients::limits`] sets other limits.
+    /// Steps for a right-hand side end when the norm of the residual is at most 1e-10 times that of
+    /// the right-hand side, or after one step for each scalar row of A.
+    /// [`ConjugateGradients::limits`] sets other limits.
     ///
     /// # Errors
     /// [`Error::Argument`] for a pattern that is not square or of another kind of matrix,
@@ -110,9 +111,10 @@ impl<M: HostMatrix> ConjugateGradients<M> {
             1 => Times::Vector(Box::new(ApplyOptions::new(a.clone(), of).plan_packed()?)),
             _ => Times::Dense(Box::new(DenseOptions::new(a.clone(), of, n).plan()?)),
         };
-        let kernels = StepKernels::new(a.device(), of.element, n, 0)?;
+        let shape = DenseShape::new(rows, n, Layout::ByRows);
+        let kernels = StepKernels::new(a.device(), of.element, shape, 0)?;
         let end = End { tolerance: 1e-10, steps: rows.try_into().unwrap_or(u32::MAX), progress: None };
-        Ok(Self { shape: DenseShape::new(rows, n, Layout::ByRows), a, of, product, diagonal: None, kernels, end })
+        Ok(Self { shape, a, of, product, diagonal: None, kernels, end })
     }
 
     /// Sets the residual at which a column is solved, as a share of its right-hand side, and the
@@ -130,7 +132,7 @@ impl<M: HostMatrix> ConjugateGradients<M> {
     /// [`Error::Argument`] if A's blocks are not square, [`Error::Memory`].
     pub fn block_jacobi(mut self) -> Result<Self> {
         self.diagonal = Some(Diagonal::of_type(&self.a, self.of)?);
-        self.kernels = StepKernels::new(self.a.device(), self.of.element, self.shape.cols, self.a.shape().rows())?;
+        self.kernels = StepKernels::new(self.a.device(), self.of.element, self.shape, self.a.shape().rows())?;
         Ok(self)
     }
 
@@ -207,6 +209,6 @@ pub fn conjugate_gradients<T: Field>(
     steps: u32,
     multiply: impl FnMut(&DeviceDense<T>, &mut DeviceDense<T>) -> Result<()>,
 ) -> Result<(DeviceDense<T>, Vec<SolvedColumn>)> {
-    let kernels = StepKernels::new(b.device(), T::TYPE, b.shape().cols, 0)?;
+    let kernels = StepKernels::new(b.device(), T::TYPE, b.shape(), 0)?;
     Way { kernels: &kernels, inverses: None, end: &End { tolerance, steps, progress: None } }.solve(b, multiply)
 }

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 /// The inverses of the blocks on a diagonal.
 pub(super) struct Inverses {
-    /// The rows of all inverses, one after another, in the arithmetic of the elements.
-    pub rows: Buffer,
+    /// The columns of all inverses, one after another, in the arithmetic of the elements.
+    pub columns: Buffer,
 }
 
 impl Inverses {
@@ -27,23 +27,26 @@ impl Inverses {
         diagonal.execute(a, &mut blocks)?;
         let arithmetic = a.element().arithmetic();
         let inverses = inverted(&blocks.download()?.view(), arithmetic)?;
-        Ok(Self { rows: Work::new(a.device(), None).upload_numbers(arithmetic, &inverses)? })
+        Ok(Self { columns: Work::new(a.device(), None).upload_numbers(arithmetic, &inverses)? })
     }
 }
 
-/// The rows of the inverses of all blocks, computed in f64 and rounded later.
+/// The columns of the inverses of all blocks, computed in f64 and rounded later.
 fn inverted(diagonal: &AnyView<'_>, arithmetic: ElementType) -> Result<Vec<f64>> {
     let (side, numbers) = (diagonal.shape.rows(), diagonal.values.numbers());
     let blocks = numbers.par_chunks(diagonal.stride).map(|block| &block[..side * side]);
     let mut inverses = vec![0.0; blocks.len() * side * side];
+    let fits = |numbers: &[f64]| numbers.iter().all(|&value| arithmetic.nearest(value).is_finite());
     let invert = |(to, block): (&mut [f64], &[f64])| {
-        let inverse = match side {
-            1 => (block[0] > 0.0 && block[0].is_finite()).then(|| DMatrix::from_element(1, 1, block[0].recip())),
-            _ => DMatrix::from_column_slice(side, side, block).cholesky().map(|factor| factor.inverse()),
-        };
-        let inverse = inverse.filter(|inverse| inverse.iter().all(|&value| arithmetic.nearest(value).is_finite()));
-        // The inverse is symmetric, so its columns are its rows.
-        inverse.map(|inverse| to.copy_from_slice(inverse.as_slice())).is_some()
+        if side == 1 {
+            to[0] = block[0].recip();
+            return block[0] > 0.0 && block[0].is_finite() && fits(to);
+        }
+        let Some(factor) = DMatrix::from_column_slice(side, side, block).cholesky() else { return false };
+        let inverse = factor.inverse();
+        // The inverse is symmetric, apart from rounding: its rows are stored as its columns.
+        to.iter_mut().enumerate().for_each(|(place, to)| *to = inverse[(place / side, place % side)]);
+        fits(to)
     };
     let failed = inverses.par_chunks_mut(side * side).zip(blocks).position_first(|pair| !invert(pair));
     match failed {

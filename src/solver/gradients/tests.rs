@@ -192,14 +192,18 @@ fn has_the_bits_of_the_model<T: Real>(n: usize, side: usize, cols: usize, tolera
 }
 
 /// The sizes are two blocks; less than a piece of 1024 rows; two pieces and a half, of blocks that
-/// pieces cut; and so many pieces that their sums are added up twice.
+/// pieces cut; more pieces than one share has on a CPU; and so many pieces that their sums are
+/// added up twice.
 #[test]
 fn every_preconditioner_has_the_bits_of_the_model() -> Result<()> {
-    for (n, side, cols) in [(6, 3, 2), (700, 1, 5), (2598, 0, 2), (2598, 3, 1)] {
+    for (n, side, cols) in [(6, 3, 2), (700, 1, 5), (700, 10, 1), (2598, 0, 2), (2598, 3, 1)] {
         has_the_bits_of_the_model::<f64>(n, side, cols, 1e-9, 60)?;
     }
     for (n, side, cols) in [(2598, 1, 2), (2598, 3, 1)] {
         has_the_bits_of_the_model::<f32>(n, side, cols, 1e-4, 60)?;
+    }
+    for (n, side, cols) in [(18_000, 3, 1), (18_000, 3, 2), (18_000, 0, 1)] {
+        has_the_bits_of_the_model::<f64>(n, side, cols, 1e-9, 3)?;
     }
     has_the_bits_of_the_model::<f64>(1024 * 1024 + 1, 1, 1, 1e-9, 2)
 }

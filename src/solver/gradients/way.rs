@@ -29,8 +29,8 @@ pub struct SolvedColumn {
     pub residual: f64,
     /// Whether the residual is small enough, and all numbers of the solution are finite.
     pub converged: bool,
-    /// The curvature pᵀ·A·p of the direction p after these steps, if they ended because it is zero,
-    /// negative or not finite: A is not positive definite, or too large for the type.
+    /// The curvature pᵀ·A·p of the last direction p, if steps ended because pᵀ·A·p is zero,
+    /// negative or not finite. A is then not positive definite, or too large for the type.
     pub curvature: Option<f64>,
 }
 
@@ -62,11 +62,11 @@ impl Way<'_> {
         let mut ends: Vec<_> = squares.iter().map(|&square| Column::new(square, rows == 0)).collect();
         if rows > 0 && cols > 0 {
             let enough: Vec<f64> = squares.iter().map(|square| square * self.end.tolerance.powi(2)).collect();
-            let mut steps = Steps::new(&work, self.kernels, self.inverses, element, rows, &enough)?;
-            steps.start(&work, vectors(&mut x, &mut r, &mut p, &ap))?;
+            let mut steps = Steps::new(&work, self.kernels, self.inverses, &enough)?;
+            steps.take(&work, vectors([&mut x, &mut r, &mut p, &mut ap]))?;
             self.iterate(&mut steps, &mut ends, |steps, work| {
                 multiply(&p, &mut ap)?;
-                steps.take(work, vectors(&mut x, &mut r, &mut p, &ap))
+                steps.take(work, vectors([&mut x, &mut r, &mut p, &mut ap]))
             })?;
         }
         if let Some(scales) = scales {
@@ -81,7 +81,8 @@ impl Way<'_> {
     }
 
     /// Takes steps until every column has ended. The state after a step is read while the next step
-    /// runs. That step changes no column that has ended. So the device does not wait for the host.
+    /// runs, so that the device does not wait for the host. No step changes a column that has
+    /// ended.
     fn iterate(
         &self,
         steps: &mut Steps<'_>,
@@ -111,14 +112,9 @@ impl Way<'_> {
     }
 }
 
-fn vectors<'v, V>(
-    x: &'v mut DeviceDense<V>,
-    r: &'v mut DeviceDense<V>,
-    p: &'v mut DeviceDense<V>,
-    ap: &'v DeviceDense<V>,
-) -> Vectors<'v> {
-    let [x, r, p] = [x, r, p].map(|vector| vector.buffer_mut().values);
-    Vectors { x, r, p, ap: ap.buffer().values }
+fn vectors<V>(of: [&mut DeviceDense<V>; 4]) -> Vectors<'_> {
+    let [x, r, p, ap] = of.map(|vector| vector.buffer_mut().values);
+    Vectors { x, r, p, ap }
 }
 
 /// A column while it is solved.

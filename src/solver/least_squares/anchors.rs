@@ -1,5 +1,5 @@
-//! Anchors of a chordal relaxation, for sets of poses that only fixed landmarks hold. Such poses
-//! are solved relative to one of them, the *anchor*, and then moved together.
+//! Anchors of a chordal relaxation, for sets of poses that only fixed landmarks hold. The poses of
+//! such a set are solved relative to one of them, the *anchor*, and then all are moved together.
 use super::start::nearest_rotation;
 use crate::solver::problem::{Manifold, PoseGraph, Sets, Sighting, is_zero};
 use nalgebra::{Matrix3, Vector3};
@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 
 /// The anchors of a graph, with the sightings between their poses and fixed landmarks.
 pub struct Anchors {
-    /// For each pose, the first pose of the set that steps connect it to.
+    /// For each pose, the first pose of the set of poses that steps connect.
     first: Vec<u32>,
     /// For each anchor, the sightings of fixed landmarks from poses of its set.
     sightings: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Anchors {
-    /// Makes an anchor for each set of poses connected by steps, if none of the set is in `held`
-    /// and one of them sees a fixed landmark.
+    /// Makes an anchor for each set of poses connected by steps, if no pose of the set is in `held`
+    /// and at least one pose sees a fixed landmark.
     pub fn new<P: Manifold>(graph: &PoseGraph<P>, held: &[u32]) -> Self {
         let mut sets = Sets::new(graph.poses.len());
         let mut is_tied = vec![false; graph.poses.len()];
@@ -41,8 +41,9 @@ impl Anchors {
         self.sightings.contains_key(&(pose as u32))
     }
 
-    /// Moves the set of each anchor as one rigid body. The sum of the squared distances between
-    /// fixed landmarks and the places where they were seen becomes least (W. Kabsch, 1976).
+    /// Moves the set of each anchor as one rigid body. The motion minimizes the sum of the squared
+    /// distances between fixed landmarks and the places where the poses of the set saw them (W.
+    /// Kabsch, 1976).
     pub fn align<P: Manifold>(
         &self,
         graph: &PoseGraph<P>,
@@ -62,7 +63,8 @@ impl Anchors {
             let [from, to] = pairs.iter().fold([Vector3::zeros(); 2], |[a, b], (x, y)| [a + x * share, b + y * share]);
             let mut turn: Matrix3<f64> = pairs.iter().map(|(x, y)| (y - to) * (x - from).transpose()).sum();
             if P::LANDMARK == 2 {
-                // In the plane a rotation is about z only.
+                // In the plane, poses only turn about z, so this term makes every other rotation
+                // worse.
                 turn[(2, 2)] += 2.0 * turn.norm();
             }
             moves.insert(anchor, (nearest_rotation(&turn), from, to));

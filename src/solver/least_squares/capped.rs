@@ -1,10 +1,11 @@
 //! The costs that decide whether a step is taken and whether an iteration ends.
 //!
-//! A cost is a sum in which one row can exceed all others together: a measurement between two poses
-//! that are held, or a point in the plane of its camera. So steps are judged without the rows that
-//! touch no unknown, because those rows are constant. In the rules of convergence a row of n counts
-//! at most as n times the median row. In a problem without such rows both costs equal the cost
-//! itself, to the last bit.
+//! A cost is a sum over rows, in which one row can exceed all other rows together: the row of a
+//! measurement between two poses that are held, or of a point in the plane of its camera. So steps
+//! are judged by a cost without the rows that touch no unknown, because those rows are constant.
+//! The rules of convergence use a *capped* cost, in which each of n rows counts at most as n times
+//! the median row. In a problem without rows that are constant or exceed this cap, the cost for
+//! judging steps and the capped cost have the same bits as the cost itself.
 use crate::solver::problem::{Linearization, RowCost};
 
 /// The costs of a state.
@@ -14,20 +15,21 @@ pub struct Costs {
     pub all: f64,
     /// The cost of the rows that touch an unknown.
     pub of_unknowns: f64,
-    /// `of_unknowns` with every row limited to n times the median row.
+    /// The cost `of_unknowns`, in which each row counts at most as n times the median row. Here n
+    /// is the number of rows.
     pub capped: f64,
-    /// The cost of the rows that touch an unknown if all their residuals are nothing but rounding;
-    /// 0 if unknowns have diverged.
+    /// The cost that the rows that touch an unknown would have if their residuals were only
+    /// rounding; 0 if unknowns have diverged.
     pub rounding: f64,
 }
 
-/// Rounding of the cost, as a share of the first cost, for a problem that does not write the costs
-/// of its rows.
+/// Rounding of the cost, as a share of the cost of the first state, for a problem that does not
+/// write the costs of its rows.
 const ROUNDING_OF_FIRST: f64 = 1e-24;
 
-/// The rounding that [`Costs::rounding`] reports may be at most this share of the first cost, or
-/// [`GROWN`] times the rounding of the first cost. Above both, unknowns have diverged so far that
-/// residuals contain only rounding.
+/// [`Costs::rounding`] may be at most this share of the cost of the first state, or [`GROWN`] times
+/// the rounding of that cost. If the rounding of a state is above both limits, unknowns have
+/// diverged so far that residuals contain only rounding.
 const BELIEVED: f64 = 1e-6;
 const GROWN: f64 = 100.0;
 
@@ -36,7 +38,7 @@ const GROWN: f64 = 100.0;
 pub struct Dominant {
     /// Number of the row of blocks of J, through all groups of rows.
     pub row: usize,
-    /// Its share of the cost, from 0.5 to 1.
+    /// The share of this row in the cost, from 0.5 to 1.
     pub share: f64,
 }
 
@@ -47,7 +49,8 @@ pub struct Rows {
     costs: Vec<RowCost>,
     /// The cost of the first state, and its rounding.
     first: Option<(f64, f64)>,
-    /// The costs from which the median is computed. The vector is kept to reuse its memory.
+    /// The costs from which the median is computed. The vector is kept so that its memory is
+    /// reused.
     positive: Vec<f64>,
 }
 
@@ -67,7 +70,7 @@ impl Rows {
         let touches = |row: usize| self.touching.is_empty() || self.touching[row];
         let of_unknowns = || rows.iter().enumerate().filter(|&(row, _)| touches(row)).map(|(_, row)| row);
         let costs = || of_unknowns().map(|row| row.cost);
-        // The rows that enter the median.
+        // The rows from which the median is computed.
         let positive = || of_unknowns().filter(|row| row.cost > 0.0 && !row.is_met()).map(|row| row.cost);
         let cost = match self.touching.is_empty() || rows.is_empty() {
             true => all,
@@ -82,8 +85,9 @@ impl Rows {
         };
         let plain = Costs { all, of_unknowns: cost, capped: cost, rounding };
         let (n, of_median, most) = (costs().count(), positive().count(), positive().fold(0.0, f64::max));
-        // The median is element `middle` in ascending order. It is computed only if a row may be
-        // above n times the median: not if enough rows are at least `least`.
+        // The median is element `middle` in ascending order. The median is computed only if the
+        // largest row may be above n times the median. If enough rows are at least `least`, it
+        // cannot be.
         let (middle, least) = (of_median.saturating_sub(1) / 2, most / n as f64);
         if !cost.is_finite() || positive().filter(|&cost| cost >= least).count() >= of_median - middle {
             return plain;
@@ -115,7 +119,7 @@ mod tests {
     use super::*;
     use crate::{BlockGroups, BlockShape, Bsr, Result, device::test_device};
 
-    /// A linearization with rows of these costs. The rows `constant` touch no unknown.
+    /// A linearization whose rows have the costs `costs`. The rows `constant` touch no unknown.
     fn rows(costs: &[f64], constant: &[usize]) -> Result<Linearization> {
         let n = costs.len();
         let touches = |row: usize| u64::from(!constant.contains(&row));
@@ -139,13 +143,14 @@ mod tests {
 
     #[test]
     fn a_row_counts_as_n_times_the_median() -> Result<()> {
-        // The largest row equals n times the median, then exceeds it.
+        // The largest row first equals n times the median, and then exceeds it.
         assert_eq!(judged(&[1.0, 3.0, 1.0], &[])?, [5.0; 2]);
         assert_eq!(judged(&[1.0, 3.5, 1.0], &[])?, [5.5, 5.0]);
         assert_eq!(judged(&[1e30, 2.0, 1.0, 3.0], &[])?, [1e30, 14.0]);
-        // Two of four rows are large: the lower median counts.
+        // If two of four rows are large, the lower of the two middle rows counts as the median.
         assert_eq!(judged(&[1e30, 1.0, 1e30, 2.0], &[])?, [2e30, 19.0]);
-        // Rows with residual zero do not enter the median, so the other rows are not outliers.
+        // Rows with residual zero do not count for the median, so the two rows with a residual are
+        // not outliers.
         assert_eq!(judged(&[0.0, 0.0, 0.0, 5.0, 4.0], &[])?, [9.0; 2]);
         assert_eq!(judged(&[-1e-20, -1e-22, -1e-21, 5.0, 4.0], &[])?, [9.0; 2]);
         assert_eq!(judged(&[-3.0, -5e9], &[])?, [3.0 + 5e9; 2]);
@@ -187,8 +192,8 @@ mod tests {
         };
         assert_eq!(of_rounding([1e-20, 1e-7], 1.0)?, 1e-7);
         assert_eq!(of_rounding([1e-20, 1e-3], 1.0)?, 0.0);
-        // The first state had nearly as much rounding: it was far from the origin, or already
-        // solved.
+        // The first state had nearly as much rounding as this state: the first state was far from
+        // the origin, or already solved.
         assert_eq!(of_rounding([1e-4, 1e-3], 1.0)?, 1e-3);
         Ok(())
     }
@@ -205,7 +210,7 @@ mod tests {
         assert_eq!(dominant(&[1.0, 8.0, 1.0])?, Some(Dominant { row: 1, share: 0.8 }));
         assert_eq!(dominant(&[f64::MAX, f64::MAX / 4.0])?, Some(Dominant { row: 0, share: 0.8 }));
         assert_eq!(dominant(&[0.0, 0.0])?, None);
-        // Every row is met.
+        // The measurements of all rows are met.
         assert_eq!(dominant(&[-1e-20, -1e-25])?, None);
         Ok(())
     }

@@ -1,11 +1,12 @@
-//! Chooses, for two groups of unknowns, the matrix that is factored: the Schur complement S,
-//! without the second group, or the whole of H.
+//! Chooses the matrix that is factored for a problem with two groups of unknowns: the Schur
+//! complement S, from which the second group is eliminated, or the whole of the Hessian H.
 //!
-//! All members of the first group that are measured together with a member of the second become
-//! neighbours of each other in S. S has few blocks if points are seen from few cameras, and a
-//! hundred times the blocks of H if landmarks are seen from hundreds of poses. The choice depends
-//! on the patterns only, and is made once. Bounds of the work are compared first, and factors are
-//! analysed only if the bounds do not decide. S is factored unless it is clearly more work.
+//! All members of the first group that are measured together with the same member of the second
+//! group become neighbours of each other in S. S has few blocks if points are seen from few
+//! cameras, and a hundred times the blocks of H if landmarks are seen from hundreds of poses. The
+//! choice depends on the patterns only, and is made once. Bounds of the work are compared first,
+//! and factors are analysed only if the bounds do not decide. S is factored unless that is clearly
+//! more work than factoring H.
 use super::{
     cholesky::analyse,
     linear::{Eliminated, Eliminating, Solver},
@@ -19,13 +20,14 @@ use faer::sparse::{
 };
 use std::time::Instant;
 
-/// Work for each scalar of L in addition to its arithmetic, in floating-point operations. It covers
-/// memory access and short columns. In 30 systems (M3500, city10000, sphere2500 and bundle
-/// adjustments) with 10⁵ to 5·10⁷ scalars, each scalar took 20 ns and each operation 0.05 ns on one
-/// thread of a Xeon, to within a factor of 2.
+/// Work for each scalar of a factor in addition to its arithmetic, in floating-point operations.
+/// This work stands for memory access and short columns. In 30 systems (M3500, city10000,
+/// sphere2500 and bundle adjustments) with 10⁵ to 5·10⁷ scalars, each scalar took 20 ns and each
+/// operation 0.05 ns on one thread of a Xeon, to within a factor of 2.
 const OF_A_SCALAR: f64 = 400.0;
-/// S is clearly more work if its predicted work is more than this many times the work of H.
-/// Predictions are no more accurate than that, and the device helps with S.
+/// Factoring S is clearly more work if its predicted work is more than this many times the
+/// predicted work of H. The factor 2 is needed because the predicted time is accurate only to a
+/// factor of 2, and because the device helps to compute S.
 const CLEARLY: f64 = 2.0;
 
 /// Returns the solver with the lower predicted time.
@@ -41,8 +43,8 @@ pub fn cheaper(normal: &Normal) -> Result<Solver> {
     })
 }
 
-/// The blocks of H = [U W; Wᵀ V]: the blocks of U on and below its diagonal (c x c), and the blocks
-/// of W (c x p).
+/// The structure of H = [U W; Wᵀ V]: the blocks of U on and below its diagonal, which have c x c
+/// elements, and the blocks of W, which have c x p elements.
 struct Structure {
     u: Pattern,
     w: Pattern,
@@ -51,9 +53,9 @@ struct Structure {
 }
 
 impl Structure {
-    /// Whether S is not clearly more work than H. Neither S nor H is analysed if their bounds
-    /// decide. H is analysed only if the bounds of S leave the choice open; S is not analysed if
-    /// its lower bound already exceeds the limit.
+    /// Whether factoring S is not clearly more work than factoring H. If bounds of the work decide,
+    /// neither matrix is analysed. H is analysed only if the work of S leaves the choice open. S is
+    /// not analysed if its lower bound already exceeds the limit.
     fn is_eliminated(&self) -> Result<bool> {
         let products = self.products();
         let is_little = |s: f64, h: f64| s + products <= CLEARLY * h;
@@ -69,7 +71,7 @@ impl Structure {
         Ok(is_little(least_of_s, h) && is_little(self.of_s()?, h))
     }
 
-    /// Flops of the products that form S.
+    /// Floating-point operations of the products that form S.
     fn products(&self) -> f64 {
         let pairs = |point: usize| self.w.column(point).len().pow(2) as f64 / 2.0;
         let of_a_pair = (2 * self.c * self.c * self.p) as f64;
@@ -83,15 +85,16 @@ impl Structure {
         least(beside + on_diagonal, self.u.ncols() * self.c + self.w.ncols() * self.p)
     }
 
-    /// Lower bound of the work of S. A camera has at least as many neighbours as the most observed
-    /// of its points has cameras.
+    /// Lower bound of the work of factoring S. The number of neighbours of a camera is at least the
+    /// largest number of cameras that see one of its points.
     fn least_of_s(&self) -> f64 {
         let mut seen_by = vec![1; self.u.ncols()];
         for point in 0..self.w.ncols() {
             let cameras = self.w.column(point);
             cameras.iter().for_each(|&camera| seen_by[camera as usize] = cameras.len().max(seen_by[camera as usize]));
         }
-        // Half of the blocks beside the diagonal, and half of each diagonal block.
+        // Scalars in half of the blocks that are not on the diagonal, and in half of each diagonal
+        // block.
         let scalars = seen_by.iter().sum::<usize>() as f64 / 2.0 * (self.c * self.c) as f64;
         least(scalars, self.u.ncols() * self.c)
     }
@@ -108,7 +111,7 @@ impl Structure {
         lower.work()
     }
 
-    /// The work of S.
+    /// The work of factoring S.
     fn of_s(&self) -> Result<f64> {
         let (n, (points, _)) = (self.u.ncols(), self.w.transpose());
         let (mut lower, mut last, mut column) = (LowerBlocks::default(), vec![usize::MAX; n], Vec::new());
@@ -143,14 +146,15 @@ struct LowerBlocks {
 }
 
 impl LowerBlocks {
-    /// Appends a block column with ascending rows. The first row is the diagonal block's.
+    /// Appends a block column with ascending rows, of which the first is the row of the diagonal
+    /// block.
     fn push(&mut self, width: usize, rows: impl Iterator<Item = usize>) {
         self.widths.push(width);
         self.rows.extend(rows);
         self.ends.push(self.rows.len());
     }
 
-    /// The work of factoring the matrix.
+    /// The work of factoring a matrix with these blocks.
     fn work(self) -> Result<f64> {
         let (n, col_ptr) = (self.widths.len(), std::iter::once(0).chain(self.ends).collect());
         let pattern = SymbolicSparseColMat::new_checked(n, n, col_ptr, None, self.rows);
@@ -172,15 +176,16 @@ fn work(operations: f64, scalars: f64) -> f64 {
     operations + OF_A_SCALAR * scalars
 }
 
-/// The work if the factor of n columns is full.
+/// The work of a factorization whose factor has n full columns.
 fn dense(n: usize) -> f64 {
     let n = n as f64;
     work(n * n * n / 3.0, n * n / 2.0)
 }
 
 /// A lower bound of the work of factoring n columns with `scalars` scalars on and below the
-/// diagonal. The columns of the factor are at least as long. The operations are the sum of the
-/// squared lengths of the columns, which is least if all lengths are equal.
+/// diagonal. The columns of the factor are at least as long as the columns of the matrix. The
+/// number of operations is the sum of the squared lengths of the columns, which is least if all
+/// lengths are equal.
 fn least(scalars: f64, n: usize) -> f64 {
     if n == 0 { 0.0 } else { work(scalars * scalars / n as f64, scalars) }
 }
@@ -213,7 +218,7 @@ mod tests {
         Pattern::new(nrows, columns.len(), col_ptr, columns.concat()).unwrap()
     }
 
-    /// `count` landmarks, each seen from `seen` of `of` consecutive poses.
+    /// The pattern of W for `count` landmarks, each seen from `seen` of `of` consecutive poses.
     fn landmarks(n: usize, count: usize, seen: usize, of: usize, random: &mut Random) -> Pattern {
         let mut column = |_| -> Vec<u32> {
             let first = random.below((n - of + 1) as u64);
@@ -226,15 +231,16 @@ mod tests {
         let random = &mut Random::new(3);
         let diagonal = |n: usize| pattern(n, (0..n as u32).map(|i| vec![i]).collect());
         vec![
-            // A bundle adjustment: each point is seen from neighbouring cameras, or from any
+            // Bundle adjustments in which each point is seen from neighbouring cameras, or from any
             // cameras.
             (true, Structure { u: diagonal(60), w: landmarks(60, 2000, 5, 10, random), c: 9, p: 3 }),
             (true, Structure { u: diagonal(400), w: landmarks(400, 3000, 5, 10, random), c: 9, p: 3 }),
             (true, Structure { u: diagonal(60), w: landmarks(60, 2000, 30, 60, random), c: 9, p: 3 }),
-            // Landmarks that are seen while the path passes them.
+            // A graph whose landmarks are seen while the path passes them.
             (true, Structure { u: poses(800, 100, random), w: landmarks(800, 200, 5, 5, random), c: 3, p: 2 }),
             (true, Structure { u: poses(800, 800, random), w: landmarks(800, 100, 6, 12, random), c: 6, p: 3 }),
-            // Distant beacons: first with enough poses for the bound to decide, then with fewer.
+            // Graphs with distant beacons: one with so many poses that the bound decides, and one
+            // with fewer poses.
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 12, 200, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 60, 40, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 40, 100, 200, random), c: 6, p: 3 }),
@@ -259,14 +265,14 @@ mod tests {
         }
     }
 
-    /// A block column is counted with its whole height.
+    /// Tests a count of operations in which a block column has its whole height.
     #[test]
     fn work_is_that_of_the_columns_of_the_factor() {
         let mut full = LowerBlocks::default();
         (0..3).for_each(|col| full.push(2, col..3));
         let heights = [6.0, 6.0, 4.0, 4.0, 2.0, 2.0];
         assert_eq!(full.work().unwrap(), heights.iter().map(|&height| work(height * height, height)).sum::<f64>());
-        // An arrow matrix: its full column is eliminated last, wherever it is stored.
+        // The full column of an arrow matrix is eliminated last, wherever the column is stored.
         let mut arrow = LowerBlocks::default();
         arrow.push(3, 0..5);
         (1..5).for_each(|col| arrow.push(1, std::iter::once(col)));

@@ -1,9 +1,10 @@
-//! Sparse Cholesky factorization by `faer`, on one thread and in memory that is kept.
+//! Sparse Cholesky factorization by `faer`, on one thread, in memory that is kept for the next
+//! factorization.
 //!
-//! A factor has the same bits with any number of threads, and with any setting of
-//! `faer::set_global_parallelism`, because it is computed on one thread. On several threads `faer`
-//! adds in another order, and it was slower for every system measured (`sphere2500`: 2311 ms on 16
-//! threads, 315 ms on one).
+//! A factor has the same bits for any number of threads, and for any setting of
+//! `faer::set_global_parallelism`, because it is always computed on one thread. On several threads
+//! `faer` adds in another order, and it was slower than on one thread for every system measured
+//! (`sphere2500`: 2311 ms on 16 threads, 315 ms on one).
 use crate::{Error, Result};
 use faer::{
     ColMut, Conj, Par, Side,
@@ -37,7 +38,7 @@ impl Symbolic {
         Ok(Self { factor: analyse(&pattern, SupernodalThreshold::AUTO)?, pattern })
     }
 
-    /// The pattern of the matrix. The first entry of each column is the diagonal.
+    /// The pattern of the matrix, in which the first entry of each column is on the diagonal.
     pub fn pattern(&self) -> &SymbolicSparseColMat<usize> {
         &self.pattern
     }
@@ -111,13 +112,14 @@ mod tests {
         SymbolicSparseColMat::new_checked(3, 3, vec![0, 3, 4, 5], None, vec![0, 1, 2, 1, 2])
     }
 
-    /// Memory is reused, so a factor must not depend on earlier factors or on a failed
-    /// factorization.
+    /// Tests that a factor does not depend on earlier factors or on a failed factorization,
+    /// although its memory is reused.
     #[test]
     fn a_matrix_is_factored_again_and_again() -> Result<()> {
         let mut cholesky = Cholesky::new(Symbolic::new(arrow())?)?;
+        // The matrix of this test, whose last diagonal element is negative once:
         // | 4 2 2 |
-        // | 2 5 0 |, and once with a negative last diagonal element.
+        // | 2 5 0 |
         // | 2 0 6 |
         for last in [6.0, -1.0, 6.0] {
             let mut x = [8.0, 7.0, 8.0];
@@ -139,9 +141,9 @@ mod tests {
         );
     }
 
-    /// The global setting of `faer` must not change this factor. With `faer`'s functions that use
-    /// the global setting, 323 of these 600 elements differed between `Par::Seq` and
-    /// `Par::rayon(16)`.
+    /// Tests that the global setting of `faer` does not change the factor. With those functions of
+    /// `faer` that use the global setting, 323 of the 600 elements in this test differed between
+    /// `Par::Seq` and `Par::rayon(16)`.
     #[test]
     fn bits_depend_on_no_number_of_threads() -> Result<()> {
         let n = 600;

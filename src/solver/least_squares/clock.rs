@@ -1,5 +1,5 @@
-//! Wall-clock time without the time of waiting for kernels. Kernels are compiled in the first run
-//! on a machine and loaded in later runs.
+//! Wall-clock time without the time spent waiting for kernels. Kernels are compiled in the first
+//! run on a machine and loaded in later runs.
 use crate::Device;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Conjugate gradients on the Schur complement without forming it, for problems with many cameras
 //! (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, *Bundle Adjustment in the Large*, 2010). The
 //! preconditioner is the inverse of the diagonal blocks, computed on the host. Everything else
-//! stays on the device; each step reads two numbers.
+//! stays on the device; the host reads two numbers in each step.
 use super::{
     linear::{LinearStep, equations},
     normal::Normal,
@@ -19,8 +19,8 @@ use std::time::Instant;
 /// Limits on the steps of conjugate gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Residual at which the solution is accurate enough, as a share of the right-hand side. Steps
-    /// of Levenberg-Marquardt need not be exact.
+    /// Norm of the residual at which a solution is accurate enough, as a share of the norm of the
+    /// right-hand side. Steps of Levenberg-Marquardt need not be exact.
     pub tolerance: f64,
     /// The maximum number of steps for one system.
     pub steps: u32,
@@ -32,11 +32,13 @@ impl Default for Limits {
     }
 }
 
-/// Norms of right-hand sides for which their own squares, and the squares of their residuals, are
-/// normal numbers. Other right-hand sides are scaled by a power of two, which changes no bit.
+/// If the norm of a right-hand side is in this range, the squares of that norm and of the
+/// residual's norm are normal numbers. A right-hand side whose norm is outside of this range is
+/// scaled by a power of two, which changes none of its digits.
 const SQUARED: std::ops::Range<f64> = 1e-100..1e100;
 
-/// Residual at which a system counts as solved exactly, as a share of its right-hand side.
+/// Norm of the residual at which a system counts as solved exactly, as a share of the norm of the
+/// right-hand side.
 const EXACT: f64 = 1e-8;
 
 pub struct Conjugate {
@@ -79,9 +81,9 @@ impl Conjugate {
         })
     }
 
-    /// Solves for the step of least squares within the limits. If `further`, ignores the limits and
-    /// ends when more steps of conjugate gradients would gain little. The result has no step if the
-    /// system proves not to be positive definite.
+    /// Solves for the step of least squares within the limits. If `further` is true, the limits are
+    /// ignored, and the iteration ends when more steps of conjugate gradients would gain little.
+    /// The result has no step if the system proves not to be positive definite.
     pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<LinearStep> {
         let clock = Instant::now();
         self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
@@ -121,8 +123,8 @@ impl Conjugate {
         })
     }
 
-    /// Iterates. Returns the number of steps and whether further steps would gain little, or `None`
-    /// if the curvature of a direction is zero or negative.
+    /// Makes steps of conjugate gradients. Returns their number and whether further steps would
+    /// gain little, or `None` if the curvature of a direction is zero or negative.
     fn iterate(&mut self, further: bool) -> Result<Option<(u32, bool)>> {
         let Self { elimination, reduced, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
         r.copy_from(reduced.rhs()?)?;
@@ -140,7 +142,7 @@ impl Conjugate {
         precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
-        // Each step increases xᵀb by a gain.
+        // Each step increases xᵀb by an amount, its gain.
         let mut gains = Vec::new();
         let (mut taken, mut is_exact) = (limits.steps, norm == 0.0);
         for step in 1..=limits.steps {
@@ -174,7 +176,7 @@ impl Conjugate {
     }
 }
 
-/// Whether the second half of the steps gained at most a tenth of the total.
+/// Whether the second half of the steps gained at most a tenth of the total gain.
 fn is_settled(gains: &[f64]) -> bool {
     let of = |gains: &[f64]| gains.iter().sum::<f64>();
     of(&gains[gains.len() / 2..]) <= 0.1 * of(gains)

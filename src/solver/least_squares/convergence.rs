@@ -3,15 +3,17 @@ use super::capped::Costs;
 
 /// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
 const FLAT: f64 = 1e-10;
-/// Rounding of a cost, as a share of the cost. A lower tolerance could not be reached.
+/// Rounding of a cost, as a share of the cost. A tolerance below the rounding of a cost could not
+/// be reached.
 pub const ROUNDING: f64 = 1e-15;
-/// Rounding of a cost that comes nearly all from one row, as a share of the cost. The cost of that
-/// row changes by this share if an unknown changes by its own rounding.
+/// Rounding of a cost that is nearly the cost of one row, as a share of the cost. If an unknown
+/// changes by its rounding, the cost of a row that makes up nearly the whole cost changes by this
+/// share.
 const HIDDEN: f64 = 1e-12;
 
-/// A step is not the last if a longer step in its direction is predicted to gain more than this
-/// many times as much. When bundle adjustments end, that prediction is 20 times as large, because
-/// of points far from all cameras.
+/// A step is not the last step if a longer step in the same direction is predicted to gain more
+/// than this many times the step's own predicted gain. At the end of bundle adjustments, a longer
+/// step is predicted to gain 20 times as much, because of points far from all cameras.
 const LONGER: f64 = 100.0;
 
 /// Whether the gradient is zero, or the cost is only rounding.
@@ -31,22 +33,22 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Whether this step is the last. It changed the cost by at most the tolerance or by rounding
-    /// only, and a longer step in its direction is not predicted to gain much more.
+    /// Whether this step is the last. The last step changed the cost by at most the tolerance or by
+    /// rounding only, and a longer step in the same direction is not predicted to gain much more.
     pub fn is_last(&self, costs: &Costs, tolerance: f64) -> bool {
         let promises = |least: f64| self.promised <= least && self.most_promised() <= LONGER * least;
         let least = tolerance.max(ROUNDING) * costs.capped;
         let hidden = if costs.capped < costs.of_unknowns { HIDDEN * costs.of_unknowns } else { 0.0 };
-        // The predicted decrease must be small too: otherwise the step was only too long. The
-        // prediction is exact even if one row hides the gain.
+        // The predicted decrease must also be small: a large prediction means that the step was
+        // only too long. The prediction is exact even if one row hides the gain.
         let little = self.gain.abs() <= least.max(hidden) && promises(least);
         // The change of the cost if every residual changes by its rounding.
         let noise = 2.0 * costs.capped.sqrt() * costs.rounding.sqrt();
         little || !self.taken && promises(noise)
     }
 
-    /// The decrease that the model predicts for t·x at the best t: (xᵀb)²/(2·xᵀHx). Where H is
-    /// smaller than the damping, the step is short even if much is left to gain.
+    /// The decrease that the model predicts for t·x at the best t: (xᵀb)²/(2·xᵀHx). In directions
+    /// in which H is smaller than the damping, the step is short even if much is left to gain.
     fn most_promised(&self) -> f64 {
         let (work, curvature) = (self.promised - self.damping, self.promised - 2.0 * self.damping);
         // The curvature may be negative by rounding if damping dominates the step.
@@ -80,12 +82,13 @@ mod tests {
         let costs = Costs { all: 1.0, of_unknowns: 1.0, capped: 1.0, rounding: 1e-26 };
         assert!(trial(1.0, 1e-4, 1e-4, None).is_last(&costs, 1e-6));
         assert!(!trial(1.0, 1e-4, 1e-2, None).is_last(&costs, 1e-6));
-        // The cost fell far less than the model predicted.
+        // A step whose cost fell far less than the model predicted is not the last.
         assert!(!trial(1.0, 1e-4, 1e-2, Some(1e-9)).is_last(&costs, 1e-6));
-        // The direction could gain half of the cost, but the damped step gains only 1e-8 of it.
+        // The direction of this step could gain half of the cost, but the damped step gains only
+        // 1e-8 of the cost.
         assert!(!trial(1e-8, 1e-3, 1e-4, Some(1e-8)).is_last(&costs, 1e-6));
-        // Without a tolerance: a step that changes the cost by rounding only, and one that changes
-        // it more.
+        // The tolerance is 0. One step changes the cost by rounding only, and another step changes
+        // it by more than rounding.
         assert!(trial(1.0, 0.0, 1e-7, Some(-1e-16)).is_last(&costs, 0.0));
         assert!(!trial(1.0, 0.0, 1e-6, Some(-1e-16)).is_last(&costs, 0.0));
         // One row is nearly all of the cost and hides the gain of a step.

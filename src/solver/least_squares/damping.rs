@@ -12,15 +12,16 @@ pub struct DampingRule {
 }
 
 impl DampingRule {
-    /// Largest λ. Above it a step is smaller than rounding.
+    /// Largest λ. With a larger λ a step is smaller than rounding.
     const MOST: f64 = 1e16;
     /// If λ is larger than this, a short step does not indicate a minimum.
     pub const LIGHT: f64 = 1e-3;
-    /// Smallest λ. Below it damping changes no step and makes no system solvable. Cholesky's
-    /// factorization of n unknowns always succeeds if the eigenvalues are above n·u once the
-    /// diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989). λ is
-    /// added to each eigenvalue, so 1e-12 is enough for the 5000 unknowns of most reduced systems.
-    /// For larger systems λ rises when a factorization fails.
+    /// Smallest λ. With a smaller λ damping changes no step and makes no system solvable.
+    /// Cholesky's factorization of n unknowns always succeeds if the eigenvalues are above n·u once
+    /// the diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989).
+    /// Damping adds λ to each eigenvalue. With the unit round-off u of 1.1e-16, a λ of 1e-12 is
+    /// enough for up to 5000 unknowns, more than most reduced systems have. For a system of more
+    /// than 5000 unknowns, λ rises when a factorization fails.
     const LEAST: f64 = 1e-12;
     /// After a system that could not be solved, λ is at least this many times the λ of that system.
     const ABOVE_FAILED: f64 = 10.0;
@@ -55,7 +56,8 @@ impl DampingRule {
         }
     }
 
-    /// Raises λ after a system that cannot be solved. λ never returns to the value that failed.
+    /// Raises λ after a system that cannot be solved. λ never returns to a value with which a
+    /// system could not be solved.
     pub fn unsolved(&mut self) {
         self.least = self.least.max(self.lambda * Self::ABOVE_FAILED);
         self.refuse();

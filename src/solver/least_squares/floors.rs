@@ -1,19 +1,20 @@
-//! Floors of damping: they keep unknowns without influence from making a system singular.
+//! Floors of damping, which prevent that unknowns on which no residual depends make a system
+//! singular.
 //!
-//! λ·Hⱼⱼ damps nothing if Hⱼⱼ is 0. So the diagonal is damped by λ·max(Hⱼⱼ, floor). The floor is a
-//! share of the largest value that Hⱼⱼ has had for the same coordinate of any unknown of the group
-//! (J. J. Moré, *The Levenberg-Marquardt Algorithm: Implementation and Theory*, 1978, section 6).
-//! So it has the unit of the coordinate. If Hⱼⱼ is 0 for a coordinate of all unknowns, that
-//! coordinate is held fixed for the step.
+//! λ·Hⱼⱼ damps nothing if Hⱼⱼ is 0. Therefore damping adds λ·max(Hⱼⱼ, floor) to the diagonal. The
+//! floor is a share of the largest value that Hⱼⱼ has had for the same coordinate of any unknown of
+//! the group (J. J. Moré, *The Levenberg-Marquardt Algorithm: Implementation and Theory*, 1978,
+//! section 6). Therefore the floor has the unit of Hⱼⱼ. If Hⱼⱼ is 0 for the same coordinate of all
+//! unknowns of the group, that coordinate is held fixed for the step.
 use crate::{Device, DeviceVector, Result, solver::Floors};
 
-/// The floor, as a share of the largest diagonal element for the same coordinate. If a column of J
-/// has a smaller share, it is below the rounding of the largest column. The smallest share in any
-/// iteration was 7e-17 in four bundle adjustments of BAL (points of problem-49-7776), and 4e-3 in
-/// six graphs of g2o.
+/// The floor, as a share of the largest diagonal element for the same coordinate. A column of J
+/// whose diagonal element is below the floor is smaller than the rounding of the largest column.
+/// The smallest share of a diagonal element in any iteration was 7e-17 in four bundle adjustments
+/// of BAL (for points of problem-49-7776), and 4e-3 in six graphs of g2o.
 const SHARE: f64 = 1e-30;
-/// The smallest floor, except if all elements are smaller. Its product with the least λ is a normal
-/// number.
+/// The smallest floor, except if all diagonal elements are smaller. The product of this floor and
+/// the least λ is a normal number.
 const LEAST: f64 = 1e-290;
 
 /// One coordinate of an unknown: an element of the diagonal of a block of H.
@@ -30,9 +31,9 @@ pub struct Coordinate {
 /// Coordinates of unknowns on which no residual depends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WithoutInfluence {
-    /// Number of such coordinates.
+    /// Number of coordinates on which no residual depends.
     pub count: usize,
-    /// The first of them, at most [`WithoutInfluence::NAMED`].
+    /// The first coordinates on which no residual depends, at most [`WithoutInfluence::NAMED`].
     pub first: Vec<Coordinate>,
 }
 
@@ -44,18 +45,18 @@ impl WithoutInfluence {
 /// The floors of each group of unknowns, for the linearization that was formed last.
 pub(super) struct DampingFloors {
     groups: Vec<GroupFloors>,
-    /// The floors of all groups, made when the first is needed.
+    /// The floors of all groups on the device, made when a floor is first needed.
     on_device: Vec<DeviceVector<f64>>,
 }
 
 /// The floors of one group of unknowns: one for each coordinate of a block.
 struct GroupFloors {
-    /// The largest element so far, for each coordinate.
+    /// For each coordinate, the largest diagonal element so far.
     most: Vec<f64>,
-    /// The floor of each coordinate: 0 if no element is below it, infinity if the coordinate is
-    /// held.
+    /// The floor of each coordinate: 0 if no diagonal element is below the floor, infinity if the
+    /// coordinate is held fixed.
     floors: Vec<f64>,
-    /// Whether the floors differ from those on the device.
+    /// Whether the floors on the host differ from the floors on the device.
     changed: bool,
 }
 
@@ -89,7 +90,7 @@ impl DampingFloors {
         self.groups.iter().flat_map(|group| &group.floors).any(|&floor| floor > 0.0)
     }
 
-    /// The floors of two groups on the device; `None` if no element is below its floor.
+    /// The floors of two groups on the device, or `None` if no element is below its floor.
     pub fn on_device(&self) -> Option<Floors<'_, f64>> {
         match &self.on_device[..] {
             [cameras, points] if self.is_needed() => Some(Floors { cameras, points }),
@@ -156,7 +157,7 @@ impl GroupFloors {
             let most = now.max(self.most[coordinate]);
             let share = (most * SHARE).max(LEAST.min(most));
             let floor = match least {
-                // Subnormal numbers have lost digits.
+                // A subnormal element has lost digits, so it counts as 0.
                 _ if now < f64::MIN_POSITIVE => f64::INFINITY,
                 least if least < (most * SHARE).max(f64::MIN_POSITIVE) && share.is_finite() => share,
                 _ => 0.0,

@@ -15,8 +15,8 @@ impl Coordinate {
 }
 
 impl WithoutInfluence {
-    /// Describes the unknowns without influence and their coordinates, the first of them by name:
-    /// "rotation x, y of camera 2; z of point 6".
+    /// Describes the unknowns without influence and their coordinates, for example "rotation x, y
+    /// of camera 2; z of point 6". Only the first unknowns are named.
     pub fn text<P: Named>(&self, problem: &P) -> String {
         let unknowns: Vec<&[Coordinate]> =
             self.first.chunk_by(|a, b| (a.group, a.number) == (b.group, b.number)).take(NAMED).collect();
@@ -33,7 +33,8 @@ impl WithoutInfluence {
     }
 }
 
-/// Joins names. Words that repeat the name before are left out: "rotation x, y".
+/// Joins names of coordinates. Words that repeat words of the name before are left out, as in
+/// "rotation x, y".
 fn together(names: impl Iterator<Item = &'static str>) -> String {
     let (mut text, mut before) = (String::new(), "");
     for name in names {

@@ -1,5 +1,5 @@
-//! The iteration: it decides which steps are taken, how damping changes, and when to end. Its code
-//! is compiled once for all problems.
+//! The iteration, which decides which steps are taken, how damping changes, and when to end. This
+//! code is compiled once for all problems.
 use super::{
     Clock, Iteration, Normal, Options, Solution, Stop,
     capped::Rows,
@@ -21,10 +21,10 @@ pub trait Walk {
     /// Tries the state after a step.
     fn step(&mut self, step: &[Vec<f64>]) -> Result<()>;
 
-    /// Linearizes the state that is tried, or the current state if none is tried.
+    /// Linearizes the state that is tried, or the current state if no state is tried.
     fn linearize(&self, to: &mut Linearization) -> Result<f64>;
 
-    /// Makes the tried state the current one if `taken`, or discards it.
+    /// Makes the tried state the current state if `taken` is true, or discards it.
     fn settle(&mut self, taken: bool);
 }
 
@@ -78,8 +78,8 @@ pub fn iterate(
     let mut cost = rows.judge(initial_cost, &linearization);
     let mut damping = DampingRule::new(options);
     let (mut iterations, mut stop, mut fresh, mut singular) = (Vec::new(), Stop::Iterations, true, None);
-    // Whether conjugate gradients solve the next system beyond their limits, because it may be the
-    // last system.
+    // `further` says whether conjugate gradients solve the next system beyond their limits, because
+    // it may be the last system.
     let (mut not_finite, mut further) = (None, false);
     if !initial_cost.is_finite() {
         (stop, not_finite) = (Stop::Failed, linearization.least_finite_row()?);
@@ -101,7 +101,7 @@ pub fn iterate(
         }
         let clock = Clock::start(device);
         let step = solver.solve(&normal, damping.lambda, further)?;
-        // Products run first, so the wait for their kernels is part of their time.
+        // In a step, products run first, so the wait for their kernels is part of their time.
         let in_products = clock.kernels_ms().min(step.products_ms);
         products_ms += step.products_ms - in_products;
         singular = step.singular;

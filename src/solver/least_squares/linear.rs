@@ -1,5 +1,5 @@
-//! Solves the normal equations (H + λ·diag H)·x = b for a step, with floors under the diagonal for
-//! unknowns without influence: see `floors.rs`.
+//! Solves the normal equations (H + λ·diag H)·x = b for a step, with floors of damping for unknowns
+//! without influence: see `floors.rs`.
 use super::{
     choice,
     cholesky::{Cholesky, Symbolic},
@@ -19,12 +19,12 @@ use std::time::Instant;
 /// Method of solving the linear system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Linear {
-    /// Sparse Cholesky factorization, of H or of the Schur complement S, in which the second group
-    /// of unknowns is eliminated. With one group H is factored. With two groups S is factored,
-    /// unless that is predicted to take more than twice as long as H. S has a block for each pair
-    /// of unknowns that are measured together with the same unknown of the second group: a landmark
-    /// seen from 500 poses causes 125,000 blocks. The choice depends on the patterns only and is
-    /// made once. [`Solution::system`] reports it.
+    /// Sparse Cholesky factorization, either of H or of the Schur complement S, from which the
+    /// second group of unknowns is eliminated. If there is one group, H is factored. If there are
+    /// two groups, S is factored, unless that is predicted to take more than twice as long as
+    /// factoring H. S has a block for each pair of unknowns that are measured together with the
+    /// same unknown of the second group: a landmark seen from 500 poses causes 125,000 blocks. The
+    /// choice depends on the patterns only and is made once. [`Solution::system`] reports it.
     ///
     /// [`Solution::system`]: super::Solution::system
     Cholesky,
@@ -49,10 +49,10 @@ pub enum System {
     SchurComplement,
 }
 
-/// A step, with the time and the conjugate gradient steps that it took.
+/// A step, with the time and the number of steps of conjugate gradients that solving for it took.
 #[derive(Debug, Default)]
 pub struct LinearStep {
-    /// The step of each group of unknowns; `None` if the system is not positive definite.
+    /// The step of each group of unknowns, or `None` if the system is not positive definite.
     pub x: Option<Vec<Vec<f64>>>,
     /// The first eliminated unknown whose own block is not positive definite.
     pub singular: Option<usize>,
@@ -62,13 +62,13 @@ pub struct LinearStep {
     pub linear_ms: f64,
     /// Steps of conjugate gradients, if they were used.
     pub conjugate_steps: Option<u32>,
-    /// Whether more steps of conjugate gradients might lower the cost much further.
+    /// Whether further steps of conjugate gradients might lower the cost much.
     pub is_rough: bool,
 }
 
 impl LinearStep {
-    /// A result without a step, because the block of an eliminated unknown is not positive
-    /// definite.
+    /// A result without a step, because block number `block` of an eliminated unknown is not
+    /// positive definite.
     pub fn singular(block: usize, products_ms: f64) -> Self {
         Self { singular: Some(block), products_ms, ..Self::default() }
     }
@@ -78,8 +78,8 @@ impl LinearStep {
 pub enum Solver {
     /// H itself is factored.
     Whole(Box<Whole>),
-    /// S is formed and factored, or only multiplied; the second of two groups of unknowns is
-    /// eliminated.
+    /// The second of two groups of unknowns is eliminated. S is formed and factored, or only
+    /// multiplied with vectors.
     Eliminated(Box<Eliminated>),
     Conjugate(Box<Conjugate>),
 }
@@ -133,8 +133,8 @@ impl Solver {
         }
     }
 
-    /// Solves (H + λ·diag H)·x = b for the step. If `further`, conjugate gradients continue beyond
-    /// their limits.
+    /// Solves (H + λ·diag H)·x = b for the step. If `further` is true, conjugate gradients continue
+    /// beyond their limits.
     pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<LinearStep> {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),

@@ -5,10 +5,11 @@ use crate::{
 };
 
 impl Linearization {
-    /// The names that [`Normal::matrix`] accepts: H and J for every problem; U, W and V for two
-    /// groups of unknowns, where H = [U W; Wᵀ V]; Jc and Jp, the parts of J, if there is one group
-    /// of rows and no information matrices; Omega, the information matrices, if there is one group
-    /// of rows.
+    /// The names that [`Normal::matrix`] accepts. Every problem has H and J. A problem with two
+    /// groups of unknowns also has U, W and V, where H = [U W; Wᵀ V]. A problem with two groups of
+    /// unknowns, one group of rows and no information matrices also has Jc and Jp, the parts of J.
+    /// A problem with one group of rows and information matrices has Omega, which consists of the
+    /// information matrices.
     pub fn matrix_names(&self) -> Vec<&'static str> {
         let (j, mut names) = (self.jacobian(), vec!["H", "J"]);
         if j.col_groups().len() == 2 {
@@ -40,7 +41,7 @@ impl Normal {
     /// whose blocks have several shapes becomes a matrix of scalars.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a name that is none of [`Linearization::matrix_names`];
+    /// [`Error::Argument`] for a name that [`Linearization::matrix_names`] does not list;
     /// [`Error::Memory`], [`Error::OpenCl`].
     pub fn matrix(&self, name: &str, linearization: &Linearization) -> Result<AnyMatrix> {
         linearization.check_matrix_name(name)?;
@@ -74,7 +75,7 @@ impl Normal {
     }
 }
 
-/// The matrix in blocks stored by columns, the order of most formats.
+/// The matrix as blocks stored by columns, the order of most file formats.
 fn by_columns(m: &DeviceMatrix<Bsr<f64>>) -> Result<AnyMatrix> {
     Ok(m.as_transpose().download()?.transpose().into())
 }

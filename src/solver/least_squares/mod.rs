@@ -22,45 +22,50 @@
 //!
 //! # Convergence
 //!
-//! An iteration ends *converged* if one of four conditions holds. None of them depends on the
-//! units of residuals or unknowns:
+//! An iteration ends *converged* if one of four conditions holds. None of the conditions depends on
+//! the units of residuals or unknowns:
 //!
-//! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
-//!   residuals and a column of J, weighted by information and loss, is at most 1e-10;
-//! * the cost is only rounding: residuals are 1e-14 of the numbers of which they are the
-//!   differences ([`RowCost::rounding`](super::problem::RowCost::rounding));
-//! * a step changes the cost by at most the share [`Options::tolerance`], and the model predicted
-//!   no larger change;
+//! * the gradient is flat: for every column of J, the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle
+//!   between the residuals and the column, both weighted by information and loss, is at most 1e-10;
+//! * the cost is only rounding: each residual is a difference of two numbers, and at most about
+//!   1e-14 of their size ([`RowCost::rounding`](super::problem::RowCost::rounding));
+//! * a step changes the cost by at most the share [`Options::tolerance`], and the model also
+//!   predicted a change of at most this share;
 //! * a step does not lower the cost, and the decrease that the model predicted is no larger than
 //!   the effect of rounded residuals.
 //!
-//! A cost counts as rounding only below 1e-6 of the first cost, or below 100 times the rounding of
-//! the first cost. A pose that is free to move in one direction may diverge until all digits of its
-//! residuals are rounding, which is not a minimum.
+//! A cost counts as rounding only if it is below 1e-6 of the first cost, or below 100 times the
+//! rounding of the first cost. A pose that is free to move in one direction may diverge until all
+//! digits of its residuals are rounding, which is not a minimum.
 //!
 //! The first, third and fourth conditions use a *capped* cost, so that one row cannot hide the
-//! others. It leaves out rows that touch no unknown, and each of n rows counts at most as n times
-//! the median row; rows that are met do not enter the median. [`Solution::dominant`] is a row that
-//! makes up more than half of the cost at the end. A problem of your own gets a capped cost if it
-//! writes [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise
-//! the whole cost takes its place, and 1e-24 of the first cost counts as rounding.
+//! other rows. The capped cost leaves out rows that touch no unknown, and each of its n rows counts
+//! at most as n times the median row. Rows whose measurement is met do not count for the median.
+//! [`Solution::dominant`] is a row that makes up more than half of the cost at the end. A problem
+//! that you define gets a capped cost if it writes
+//! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). For a problem
+//! that does not write them, the whole cost takes the place of the capped cost, and 1e-24 of the
+//! first cost counts as rounding.
 //!
-//! The last two conditions hold only if λ ≤ 1e-3, and only if the model predicts at most 100 times
-//! the decrease for t·x at the best t: a step x that damping made short does not indicate a
-//! minimum. They do not hold either if the floor of damping holds back an unknown that could lower
-//! the cost by more than [`Options::tolerance`]. Conjugate gradients continue in the last system
-//! until the second half of their steps gains less than a tenth. Converged means a stationary point
-//! to these tolerances, in practice a local minimum. The start decides which one: see
-//! [`start::cheaper`]. In every other case the iteration ends without convergence: at the limit of
-//! iterations, or because no step lowers the cost with any damping.
+//! The third and fourth conditions hold only if λ ≤ 1e-3, because a step x that damping made short
+//! does not indicate a minimum. For the same reason these conditions hold only if the model
+//! predicts for the best step t·x in the same direction at most 100 times the decrease of x. The
+//! third and fourth conditions do not hold either if the floor of damping holds back an unknown
+//! that could lower the cost by more than [`Options::tolerance`]. In the last system conjugate
+//! gradients continue until the second half of their steps gains less than a tenth of the total
+//! gain. *Converged* means that the state is a stationary point within these tolerances, in
+//! practice a local minimum. The start decides which minimum is found: see [`start::cheaper`]. An
+//! iteration ends without convergence at the limit of iterations, or if no step lowers the cost
+//! with any damping.
 //!
 //! # Linear systems
 //!
-//! A second group of unknowns is eliminated, unless factoring H takes less work: see
+//! A second group of unknowns is eliminated, unless factoring H takes clearly less work: see
 //! [`Linear::Cholesky`]. Factorizations run on one thread and reuse their memory in all iterations.
-//! Their bits do not depend on the number of threads or on the global parallelism of `faer`.
+//! The bits of a factorization do not depend on the number of threads or on the global parallelism
+//! of `faer`.
 //!
-//! To minimize residuals of your own, implement [`LeastSquares`].
+//! To minimize residuals that you define, implement [`LeastSquares`].
 //!
 //! ```
 //! # fn main() -> blockmul::Result<()> {
@@ -116,8 +121,8 @@ pub struct Options {
     pub linear: Linear,
     /// The maximum number of steps to try.
     pub iterations: u32,
-    /// An iteration that lowers the cost by less than this share of the cost is the last.
-    /// Iterations with steps that damping made short do not count.
+    /// An iteration that lowers the cost by less than this share of the cost is the last, unless
+    /// damping made its step short.
     pub tolerance: f64,
     /// Damping of the first step, as a share of the diagonal of H.
     pub lambda: f64,
@@ -162,7 +167,8 @@ pub enum Stop {
     Converged,
     /// The limit of iterations was reached without convergence.
     Iterations,
-    /// No step lowers the cost, however short, though the model predicts a decrease: not converged.
+    /// No step lowers the cost, however short, though the model predicts a decrease, so the
+    /// iteration has not converged.
     NoStep,
     /// The system is singular with any damping, or the cost, the gradient or H is not finite.
     Failed,
@@ -183,8 +189,8 @@ pub struct Solution<S> {
     /// If the iteration failed: the first eliminated unknown (point or landmark) whose own block of
     /// H is not positive definite with any damping.
     pub singular: Option<usize>,
-    /// Unknowns on which no residual depended when the last step was computed. Damping keeps them
-    /// where they are.
+    /// Unknowns on which no residual depended when the last step was computed. Damping keeps
+    /// unknowns without influence where they are.
     pub without_influence: WithoutInfluence,
     /// If the iteration failed because a cost, the gradient or H is not finite: the row of blocks
     /// of J, through all groups of rows, with the residual or derivative that causes this.
@@ -198,8 +204,8 @@ pub struct Solution<S> {
     pub plan_ms: f64,
     /// Milliseconds in total, including plans.
     pub total_ms: f64,
-    /// Milliseconds spent waiting for kernels to be compiled or loaded. No other time includes
-    /// them.
+    /// Milliseconds spent waiting for kernels to be compiled or loaded. No other time of this
+    /// struct includes these milliseconds.
     pub kernels_ms: f64,
 }
 
@@ -207,9 +213,9 @@ pub struct Solution<S> {
 ///
 /// # Errors
 /// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`] for options that are no
-/// positive numbers, for a problem without unknowns or with more than two groups of them, for two
-/// groups without a common row, and for conjugate gradients or a Schur complement of a problem with
-/// one group. If no step can be made, that is no error: see [`Solution::stop`].
+/// positive numbers, for a problem without unknowns or with more than two groups of unknowns, for
+/// two groups without a common row, and for conjugate gradients or a Schur complement of a problem
+/// with one group. It is no error if no step can be made: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
     problem: &P,
     start: P::State,

@@ -14,16 +14,17 @@ use crate::{
     vector::Diagonal,
 };
 
-/// Plans for a J of one pattern, and their results.
+/// Plans for a Jacobian J of one pattern, and the results of the plans.
 ///
-/// With two groups of unknowns H = [U W; Wᵀ V]. The plans compute Wᵀ, and U and V on and above
-/// the diagonal. J is row-major, so the same arrays read by columns are U's lower triangle, W, and
-/// V: the operands of an [`Elimination`](crate::solver::Elimination).
+/// For two groups of unknowns, H = [U W; Wᵀ V]. The plans compute Wᵀ, and U and V on and above the
+/// diagonal. The computed matrices are row-major, like J. Read by columns, their arrays are the
+/// lower triangle of U, W, and V, which are the operands of an
+/// [`Elimination`](crate::solver::Elimination).
 pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
     /// For each group of unknowns, the plans that multiply the cells of J in its columns. Each plan
-    /// has the number of its cell's group of rows.
+    /// comes with the number of the group of rows that contains its cell.
     gradients: Vec<Vec<(usize, Apply<Bsr<f64>>)>>,
     b: Vec<DeviceVector<f64>>,
     diagonals: Vec<(Diagonal<Bsr<f64>>, DeviceVector<f64>)>,
@@ -33,7 +34,7 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Prepares for linearizations of this pattern.
+    /// Prepares plans for linearizations with the pattern of this one.
     ///
     /// # Errors
     /// [`Error::Argument`] if the problem has no unknowns; [`Error::Memory`], [`Error::TooLarge`],
@@ -43,8 +44,9 @@ impl Normal {
         let (rows, cols) = (j.row_groups().len(), j.col_groups());
         let device = j.device();
         let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
-        // These kernels are requested before the first plan waits for its own kernels. They are
-        // then compiled together with the kernels of H, which is planned last.
+        // The kernels of the diagonals are requested before the first plan waits for its own
+        // kernels. So the kernels of the diagonals are compiled together with the kernels of H,
+        // which is planned last.
         cols.iter().try_for_each(|group| Diagonal::<Bsr<f64>>::ask_scalars(device, group.side))?;
         for (col, group) in cols.iter().enumerate() {
             let cells = (0..rows).filter_map(|row| Some((row, j.get(row, col)?)));
@@ -67,8 +69,8 @@ impl Normal {
         Ok(Self { product, h, gradients, b, diagonals, host, floors })
     }
 
-    /// Computes H, b and the diagonal of H at a linearization. Waits, and copies b and the diagonal
-    /// to the host.
+    /// Computes H, b and the diagonal of H at a linearization. The function waits for the device,
+    /// and copies b and the diagonal to the host.
     ///
     /// # Errors
     /// [`Error::PlanPattern`] or [`Error::Argument`] for a linearization of another problem,
@@ -119,20 +121,21 @@ impl Normal {
         Ok(())
     }
 
-    /// H, with only the blocks on and above the diagonal in its diagonal cells.
+    /// H. In its diagonal cells only the blocks on and above the diagonal are computed.
     pub fn h(&self) -> &DeviceGroups<Bsr<f64>> {
         &self.h
     }
 
-    /// The lower triangles of U and V, and W, by columns; `None` if there is one group of unknowns.
+    /// The lower triangles of U and V, and W, by columns, or `None` if there is one group of
+    /// unknowns.
     pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
         let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
         Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])
     }
 
     /// The matrices of [`Normal::parts`], b and the damping, as the input of an
-    /// [`Elimination`](crate::solver::Elimination); `None` with one group of unknowns. If the last
-    /// [`Normal::form`] found unknowns without influence, damping has floors.
+    /// [`Elimination`](crate::solver::Elimination), or `None` if there is one group of unknowns. If
+    /// the last [`Normal::form`] found unknowns without influence, damping has floors.
     pub fn equations(&self, damping: Damping) -> Option<NormalEquations<'_, f64>> {
         let [u, w, v] = self.parts()?;
         let [b_c, b_p] = &self.b[..] else { return None };
@@ -154,15 +157,16 @@ impl Normal {
         self.host.iter().flat_map(|[b, _]| b).fold(0.0, |most, x| x.abs().max(most))
     }
 
-    /// Whether b and the diagonal of H are finite on the host, from the last [`Normal::form`]. Then
-    /// all of H is finite, because |Hᵢⱼ| ≤ √(Hᵢᵢ·Hⱼⱼ).
+    /// Whether b and the diagonal of H are finite on the host, from the last [`Normal::form`]. If
+    /// the diagonal is finite, all of H is finite, because |Hᵢⱼ| ≤ √(Hᵢᵢ·Hⱼⱼ).
     pub fn is_finite(&self) -> bool {
         self.host.iter().flatten().flatten().all(|x| x.is_finite())
     }
 
-    /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a column of J,
-    /// both weighted. The cosine is 0 at a minimum, and does not depend on units. With a robust
-    /// loss the result is below the cosine, because the weighted residuals are less than 2·cost.
+    /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the weighted residuals and a
+    /// weighted column of J. The cosine is 0 at a minimum, and does not depend on units. With a
+    /// robust loss the result is below the cosine, because the sum of the squared weighted
+    /// residuals is less than 2·cost.
     pub fn relative_gradient(&self, cost: f64) -> f64 {
         // The product of the diagonal element and the cost may overflow.
         let length = (2.0 * cost).sqrt();
@@ -178,11 +182,11 @@ impl Normal {
 
     /// Whether a floor holds back an unknown that alone could lower the cost by more than the share
     /// `least`. An unknown is held back if damping by λ adds more than [`DampingRule::LIGHT`] times
-    /// its own diagonal element.
+    /// the diagonal element of the unknown to this element.
     pub(super) fn is_held_back(&self, cost: f64, lambda: f64, least: f64) -> bool {
         let length = (2.0 * cost).sqrt();
         let is_held_back = |group: usize, number: usize, b: f64, d: f64| {
-            // Subnormal elements have lost digits.
+            // Subnormal elements have lost digits, so they do not count.
             d >= f64::MIN_POSITIVE
                 && (b / d.sqrt() / length).powi(2) > least
                 && self.floors.added(group, number, d, lambda) > DampingRule::LIGHT * d
@@ -218,7 +222,7 @@ impl Normal {
         0.5 * x.iter().zip(&self.host).enumerate().map(of).sum::<f64>()
     }
 
-    /// The work of computing H, and the memory that its plan holds.
+    /// The arithmetic operations of computing H, and the memory that its plan holds.
     pub fn cost(&self) -> Cost {
         self.product.cost()
     }

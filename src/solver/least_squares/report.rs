@@ -32,7 +32,7 @@ pub struct Iteration {
 /// The headings of [`line()`]'s columns.
 pub const HEAD: &str = "  it         cost     gradient       step     lambda   residuals ms  products ms  linear ms";
 
-/// An iteration as a line of a table. The line says if the step was not taken.
+/// An iteration as a line of a table. If the step was not taken, the line says so.
 pub fn line(of: &Iteration) -> String {
     let Iteration { iteration, cost_after, gradient, step, lambda, residuals_ms, products_ms, linear_ms, .. } = of;
     let note = match (of.taken, of.conjugate_steps) {

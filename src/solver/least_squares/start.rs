@@ -4,12 +4,13 @@
 //! Martinec, T. Pajdla, *Robust Rotation and Translation Estimation in Multiview Reconstruction*,
 //! 2007).
 //!
-//! Rotations come first. For every measured step, the rows r of the rotation matrices satisfy
-//! R_ijᵀ·r_i = r_j. That is linear if the rows need not form a rotation; each solution is then
+//! Rotations are computed first. For a measured step from pose i to pose j with the rotation R_ij,
+//! the rows r_i and r_j of the rotation matrices of the two poses satisfy R_ijᵀ·r_i = r_j. The
+//! equations for the rows are linear if the rows need not form a rotation. Each solution is then
 //! replaced by the nearest rotation. Translations follow from the linear equations t_j - t_i =
-//! R_i·t_ij. Landmarks come last, each at the mean of the places where it was seen. Both linear
-//! systems are least-squares problems of 3x3 blocks with three right-hand sides, so H is computed
-//! on the device.
+//! R_i·t_ij. Landmarks are placed last, each at the mean of the places where it was seen. The
+//! linear systems for rotations and for translations are least-squares problems of 3x3 blocks with
+//! three right-hand sides, so H is computed on the device.
 use super::{
     anchors::Anchors,
     cholesky::{Cholesky, Symbolic},
@@ -24,19 +25,20 @@ use crate::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// Information matrices with a negative eigenvalue, which make the cost fall when errors grow.
+/// Information matrices with a negative eigenvalue, which let the cost fall when errors grow.
 #[derive(Debug, Clone, Copy)]
 pub struct Rewarding {
-    /// Number of such matrices.
+    /// Number of information matrices with a negative eigenvalue.
     pub count: usize,
-    /// The ends of the first edge with such a matrix.
+    /// The ends of the first edge whose information matrix has a negative eigenvalue.
     pub first: (u64, u64),
     /// Number of measurements that lose their weight if all matrices become isotropic.
     pub losing: usize,
 }
 
-/// Returns the problem with usable information matrices. If some matrices of a graph have a
-/// negative eigenvalue, all become isotropic. A bundle adjustment has no information matrices.
+/// Returns the problem with usable information matrices. If some information matrices of a graph
+/// have a negative eigenvalue, all its information matrices become isotropic. A bundle adjustment
+/// has no information matrices.
 pub fn weighable(problem: Problem) -> (Problem, Option<Rewarding>) {
     let Problem::Graph(graph) = problem else { return (problem, None) };
     let Some((count, first)) = graph.indefinite() else { return (graph.into(), None) };
@@ -70,11 +72,12 @@ pub struct Chosen<S> {
 /// Compares the guess in the file with the chordal start and returns the one with the lower cost,
 /// including the loss. If the file's guess is useless, it returns the chordal start.
 ///
-/// A guess by dead reckoning drifts with its path. A solver that begins there can end in a wrong
-/// minimum, which cannot be distinguished from the right one. The chordal start uses every
-/// measurement at once. Its cost was 1.04 to 1.6 times that of the best known minimum, and the
-/// solver then reached that minimum (in six public graphs and six difficult graphs of
-/// `tools/minima`). The cost of dead reckoning was 12 to a million times as large.
+/// A guess by dead reckoning drifts with its path. A solver that begins with such a guess can end
+/// in a wrong minimum, which cannot be distinguished from the right minimum. The chordal start uses
+/// every measurement at once. In six public graphs and six difficult graphs of `tools/minima`, the
+/// cost of the chordal start was 1.04 to 1.6 times the cost of the best known minimum. From the
+/// chordal start the solver reached that minimum. The cost of dead reckoning was 12 to a million
+/// times the cost of the best known minimum.
 ///
 /// # Errors
 /// [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`] without double precision.
@@ -101,13 +104,13 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
 }
 
 /// Computes poses by chordal relaxation. Poses that a solver holds fixed, and poses without
-/// measured steps, keep their position. If no pose of a set connected by steps is held, but some of
-/// them see fixed landmarks, the set is moved as one rigid body to the best fit with these
-/// landmarks.
+/// measured steps, keep their position. If a solver holds no pose of a set of poses connected by
+/// steps, but some of the poses see fixed landmarks, the set is moved as one rigid body to the best
+/// fit with these landmarks.
 ///
 /// # Errors
-/// [`Error::Argument`] if some pose is tied by steps neither to one that is held nor to one that
-/// sees a fixed landmark; [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`].
+/// [`Error::Argument`] if steps connect some pose neither with a pose that is held nor with a pose
+/// that sees a fixed landmark; [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`].
 pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<GraphState<P>> {
     let n = graph.poses.len();
     let steps: Vec<Edge> = graph
@@ -140,7 +143,8 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     };
     let mut rotations: Vec<Matrix3<f64>> = transposed.iter().enumerate().map(nearest).collect();
 
-    // The equations are t_j - t_i = R_i·t_ij. The t are the first of the three columns.
+    // The equations are t_j - t_i = R_i·t_ij. A translation t is the first of the three columns of
+    // an unknown.
     let blocks = vec![[-Matrix3::identity(), Matrix3::identity()]; steps.len()];
     let weights = steps.iter().map(|edge| edge.translations).collect();
     let mut of_translations = System::new(device, &numbers, &steps, blocks, weights)?;
@@ -176,7 +180,7 @@ impl AnyProblem {
     }
 
     /// Returns the start with the lower cost: see [`cheaper`]. The start of a bundle adjustment is
-    /// its file's guess.
+    /// always the guess in its file.
     ///
     /// # Errors
     /// The errors of [`cheaper`].
@@ -205,7 +209,7 @@ struct Edge {
     ends: [usize; 2],
     rotation: Matrix3<f64>,
     translation: Vector3<f64>,
-    /// The weights of the translation and of the rotation.
+    /// The weight of the translation.
     translations: f64,
     rotations: f64,
 }
@@ -253,8 +257,8 @@ impl<'a> System<'a> {
         Ok(Self { numbers, edges, blocks, weights, j, cholesky })
     }
 
-    /// Solves for the matrices X of all poses for which J·X is nearest to `wanted`, which has a
-    /// matrix for each edge. Poses without a number keep their matrix from `known`.
+    /// Solves for the matrices X of all poses for which J·X is nearest to `wanted`. `wanted` has a
+    /// matrix for each edge. Poses without a number keep their matrix of `known`.
     fn solve(&mut self, known: Vec<Matrix3<f64>>, wanted: &[Matrix3<f64>]) -> Result<Vec<Matrix3<f64>>> {
         let device = self.j.device();
         let to_right = Apply::transposed(&self.j.pattern())?;
@@ -294,7 +298,7 @@ pub(super) fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
     let svd = m.svd(true, true);
     let (Some(u), Some(vt)) = (svd.u, svd.v_t) else { return Matrix3::identity() };
     let sign = (u * vt).determinant().signum();
-    // The last singular value is the smallest.
+    // The last singular value is the smallest, so its sign is the one to change.
     u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, sign)) * vt
 }
 

@@ -1,4 +1,5 @@
-//! Factors the whole of H, for one group of unknowns, or for two if elimination is more work.
+//! Factors the whole of H, for one group of unknowns, or for two groups if elimination is clearly
+//! more work.
 use super::{
     cholesky::{Cholesky, Symbolic},
     linear::{LinearStep, equations},
@@ -47,7 +48,7 @@ impl Whole {
     }
 }
 
-/// Damps the values on the diagonal by λ. Each is the first value of its column.
+/// Damps the values on the diagonal by λ. The diagonal value is the first value of its column.
 fn damp(values: &mut [f64], pattern: &SymbolicSparseColMat<usize>, normal: &Normal, lambda: f64) {
     let mut first = pattern.col_ptr().iter();
     for (group, b) in normal.b().iter().enumerate() {
@@ -116,10 +117,11 @@ pub struct Gather {
 
 /// A block of H, for copying.
 struct Block {
-    /// Its first row and its number of rows.
+    /// The first row of the block, and its number of rows.
     row: usize,
     height: usize,
-    /// The index of its element (0, 0), and the strides to the next row and the next column.
+    /// The index of element (0, 0) of the block, and the strides to the next row and the next
+    /// column.
     at: usize,
     down: usize,
     right: usize,
@@ -210,7 +212,7 @@ mod tests {
         solver::problem::{BundleProblem, Graph, GraphProblem, LeastSquares, Loss},
     };
 
-    /// Compares the scalars of two groups with the dense H.
+    /// Compares the copied scalars of H for two groups of unknowns with the dense H.
     fn check<P: LeastSquares>(problem: &P) -> Result<()> {
         let device = test_device();
         let mut linearization = problem.prepare(&device)?;
@@ -240,7 +242,7 @@ mod tests {
     fn two_groups_are_gathered_into_the_lower_triangle_of_h() -> Result<()> {
         let scene = Scene { cameras: 5, points: 20, views: 3, ..Scene::default() };
         check(&BundleProblem::new(bundle_adjustment(&scene)?, Loss::Squared)?)?;
-        // Poses have blocks beside the diagonal of U.
+        // Closures between poses give U blocks that are not on its diagonal.
         let walk = Walk { poses: 12, closures: 8, landmarks: 6, ..Walk::default() };
         match pose_graph(&walk)? {
             Graph::Plane(graph) => check(&GraphProblem::new(graph, Loss::Squared)?),

@@ -95,8 +95,8 @@ impl Canvas {
         [f64::from(self.pixels.width()), f64::from(self.pixels.height())]
     }
 
-    /// Clips a line to the visible part (Liang and Barsky 1984). Without clipping, single precision
-    /// would bend a line that leads far outside.
+    /// Clips a line to the visible part (Liang and Barsky 1984). Lines are drawn in single
+    /// precision, which would bend a line that leads far outside.
     fn clip(&self, [from, to]: [[f64; 2]; 2], width: f64) -> Option<[[f64; 2]; 2]> {
         let (mut begin, mut end) = (0.0f64, 1.0f64);
         for ((from, to), side) in from.into_iter().zip(to).zip(self.sides()) {

@@ -1,4 +1,4 @@
-//! Draws points and the cameras that see them, before and after.
+//! Draws points and the cameras that see them, before and after a problem was solved.
 use super::panel::{Extent, Layer, Line, Window};
 use super::view::View;
 use super::{Style, half, project, render};
@@ -29,8 +29,8 @@ impl DrawnCamera {
     }
 }
 
-/// Turns a camera round if most of its observed points are behind it. In the file such a camera has
-/// a negative focal length: it looks along +z, not -z.
+/// Turns a camera round if most of its observed points are behind it. In a BAL file such a camera
+/// has a negative focal length, so it looks along +z instead of -z.
 pub fn face<'a>(cameras: &mut [DrawnCamera], seen: impl Iterator<Item = (usize, &'a [f64; 3])>) {
     let mut ahead = vec![0_i64; cameras.len()];
     for (number, point) in seen {
@@ -46,10 +46,10 @@ pub fn face<'a>(cameras: &mut [DrawnCamera], seen: impl Iterator<Item = (usize, 
 /// Length of the line that shows a camera's direction, relative to the side of the window.
 const SIGHT: f64 = 0.03;
 
-/// Draws a PNG file, `size` pixels wide. Farther points are lighter; cameras are orange, each with
-/// a line in its viewing direction. Both halves show the part of the world that contains most
-/// points after solving, seen from behind most cameras and above them. Numbers that are not finite
-/// are left out.
+/// Draws a PNG file, `size` pixels wide. Points that are farther from the viewer are lighter.
+/// Cameras are orange, each with a line in its viewing direction. Both halves show the part of the
+/// world that contains most points after solving, seen from behind and above most cameras. Numbers
+/// that are not finite are left out.
 ///
 /// # Errors
 /// The errors of [`trajectory`](super::trajectory).
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn cameras_are_where_bal_has_them() {
-        // A quarter turn around y: the camera looks along its own -z, which is +x in the world.
+        // The camera is turned by a quarter around y. The camera looks along its own -z, which is
+        // +x in the world.
         let camera = DrawnCamera::of_bal(&[0.0, std::f64::consts::FRAC_PI_2, 0.0, 1.0, 2.0, 3.0, 500.0, 0.0, 0.0]);
         let near = |a: [f64; 3], b: [f64; 3]| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-12);
         assert!(near(camera.direction, [1.0, 0.0, 0.0]), "{camera:?}");

@@ -1,5 +1,5 @@
-//! Pictures of solved problems, before on the left and after on the right. They show trajectories
-//! with their loop closures, or clouds of points with the cameras that see them.
+//! Pictures of problems, before solving on the left and after solving on the right. The pictures
+//! show trajectories with their loop closures, or clouds of points with the cameras that see them.
 mod canvas;
 mod cloud;
 mod panel;
@@ -19,9 +19,9 @@ const GREY: Colour = [0x80; 3];
 /// The colours of common entries and of fill-in in pictures of matrices (Okabe and Ito 2008).
 const BLUE: Colour = [0x00, 0x72, 0xb2];
 const ORANGE: Colour = [0xe6, 0x9f, 0x00];
-/// Share of the background colour in the colour of the farthest lines.
+/// Share of the background colour in the colour of the lines that are farthest from the viewer.
 const HAZE: f64 = 0.65;
-/// Height over width of the flattest half.
+/// The smallest quotient of height and width that half of a picture may have.
 const FLATTEST: f64 = 0.5;
 /// Largest width, in pixels.
 const LARGEST: u32 = 8192;
@@ -64,9 +64,9 @@ impl AnyProblem {
     /// Largest width of a picture, in pixels.
     pub const LARGEST_PICTURE: u32 = LARGEST;
 
-    /// A PNG file of two states, `size` pixels wide: before on the left, after on the right. A
-    /// graph is a trajectory with its loop closures and landmarks, a bundle adjustment a cloud of
-    /// points with the cameras that see them.
+    /// A PNG file of two states, `size` pixels wide, with `before` on the left and `after` on the
+    /// right. A graph is drawn as a trajectory with its loop closures and landmarks. A bundle
+    /// adjustment is drawn as a cloud of points with the cameras that see them.
     ///
     /// ```
     /// use blockmul::generate::problem::{Scene, bundle_adjustment};
@@ -119,7 +119,8 @@ fn project(view: &View, places: &[[f64; 3]]) -> Vec<Seen> {
     places.iter().filter_map(|place| view.project(place)).collect()
 }
 
-/// Width of a half, in pixels. The line between the halves takes the remaining one or two pixels.
+/// Width of a half, in pixels. The line between the two halves takes the remaining one or two
+/// pixels of the picture.
 fn half(size: u32) -> io::Result<u32> {
     if !(3..=LARGEST).contains(&size) {
         let reason = format!("there is no picture {size} pixels wide, only of 3 to {LARGEST}");

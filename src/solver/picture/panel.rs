@@ -7,7 +7,7 @@ use std::io;
 /// Share of a window's side that stays empty at each edge.
 const MARGIN: f64 = 0.05;
 
-/// The colours of the nearest and the farthest marks.
+/// The colours of the marks that are nearest to and farthest from the viewer.
 #[derive(Clone, Copy)]
 pub struct Ink {
     pub near: Colour,
@@ -38,14 +38,14 @@ pub struct Window {
 pub enum Extent {
     /// All places.
     All,
-    /// Nearly all places; the window leaves out those far from the rest.
+    /// Nearly all places. The window leaves out places far from the rest.
     Most,
 }
 
-/// Two shares of a set that are cut off at each end of an axis. The window shows the range left by
-/// the second share, extended on either side by half its length, but not beyond the range left by
-/// the first share. Badly measured points may be a thousand times as far away as the others, and
-/// there may be a few of them in a hundred.
+/// Two shares of a set that are cut off at each end of an axis. The window shows the range that
+/// remains after cutting off the second share, extended on either side by half its length, but not
+/// beyond the range that remains after cutting off the first share. A few points in a hundred may
+/// be badly measured, and a thousand times as far away as the other points.
 const TAILS: [f64; 2] = [0.005, 0.05];
 
 impl Window {
@@ -58,12 +58,12 @@ impl Window {
         Self { ranges: [range(0), range(1), range(2)] }
     }
 
-    /// The length of its longer side.
+    /// The length of the window's longer side.
     pub fn side(&self) -> f64 {
         self.length(0).max(self.length(1))
     }
 
-    /// Height over width.
+    /// The quotient of height and width.
     pub fn aspect(&self) -> f64 {
         if self.side() > 0.0 { self.length(1) / self.length(0) } else { 1.0 }
     }
@@ -76,7 +76,7 @@ impl Window {
         (self.ranges[axis][0] + self.ranges[axis][1]) / 2.0
     }
 
-    /// Depth from 0 (nearest) to 1 (farthest).
+    /// Depth as a number from 0 (nearest to the viewer) to 1 (farthest).
     fn farness(&self, depth: f64) -> f64 {
         if self.length(2) > 1e-9 * self.side() { (self.ranges[2][1] - depth) / self.length(2) } else { 0.0 }
     }
@@ -140,9 +140,10 @@ mod tests {
     fn a_window_shows_most() {
         let mut places: Vec<Seen> = (0..=1000).map(|i| [f64::from(i), f64::from(i % 2), 0.0]).collect();
         assert_eq!(Window::around(&[(&places, Extent::All)]).ranges, [[0.0, 1000.0], [0.0, 1.0], [0.0, 0.0]]);
-        // The lowest and the highest 0.5 % are cut off.
+        // The lowest and the highest 0.5 % of the coordinates are cut off.
         assert_eq!(Window::around(&[(&places, Extent::Most)]).ranges[0], [5.0, 995.0]);
-        // The range left is 50 to 950. It is extended by 450 on the side of the far points.
+        // Without 5 % at each end the range is 50 to 950. On the side of the far points it is
+        // extended by 450.
         places.iter_mut().take(20).for_each(|place| place[0] = 1e9);
         let [low, high] = Window::around(&[(&places, Extent::Most)]).ranges[0];
         assert!(low == 25.0 && (1390.0..1450.0).contains(&high), "{low} {high}");

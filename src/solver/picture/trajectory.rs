@@ -1,4 +1,4 @@
-//! Draws paths of poses, before and after.
+//! Draws paths of poses, before and after a problem was solved.
 use super::panel::{Extent, Layer, Line, Window};
 use super::view::View;
 use super::{Style, half, project, render};
@@ -14,9 +14,10 @@ pub struct Scene {
     pub landmarks: Vec<[f64; 3]>,
 }
 
-/// Draws a PNG file, `size` pixels wide. Paths are thin and grey before, blue after; closures are
-/// lighter, landmarks orange. Each half is fitted to its own data; both use the view chosen for the
-/// path after. Numbers that are not finite are left out.
+/// Draws a PNG file, `size` pixels wide. The path before solving is thin and grey, the path after
+/// solving blue. Closures are lighter than paths, and landmarks are orange. Each half is fitted to
+/// its own data; both halves use the view that is chosen for the path after solving. Numbers that
+/// are not finite are left out.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] if the size is less than 3 or more than
@@ -39,7 +40,8 @@ fn path_layers(scene: &Scene, view: &View, style: &Style) -> (Vec<Layer>, Window
     let closures = scene.closures.iter();
     let closures = closures.filter_map(|&(a, b)| line(a as usize, b as usize, style.closures, 0.6 * style.width));
     let steps = (1..path.len()).filter_map(|to| line(to - 1, to, style.path, style.width));
-    // If a closure and a step are equally far, the step is painted over the closure.
+    // If a closure and a step are equally far from the viewer, the step is painted over the
+    // closure.
     let lines = closures.chain(steps).collect();
     let landmarks = project(view, &scene.landmarks);
     let poses: Vec<_> = path.iter().copied().flatten().collect();
@@ -74,7 +76,8 @@ mod tests {
         assert!((4500..8000).contains(&blue[1]) && blue[0] == 0, "{blue:?}");
         assert!((30..80).contains(&orange[1]) && orange[0] == 0, "one landmark: {orange:?}");
         assert_eq!(image.count(RULE).iter().sum::<usize>(), 500, "a line from top to bottom");
-        // With equal scales the sides are in the middle, 900 pixels wide and 450 high.
+        // With equal scales on both axes the rectangle is in the middle, 900 pixels wide and 450
+        // high.
         let at = |x: usize, y: usize| image.pixels[y * 2001 + 1001 + x];
         assert_eq!((at(50, 300), at(500, 475), at(500, 24), at(950, 300)), (WHITE, BLUE, BLUE, BLUE));
         assert_eq!((at(500, 470), at(500, 30), at(945, 300), at(956, 300)), (WHITE, WHITE, WHITE, WHITE));
@@ -122,7 +125,8 @@ mod tests {
     fn scenes_without_extent_are_in_the_middle() {
         let one = Scene { path: vec![[1e9, -3.0, 2.0]], ..Scene::default() };
         assert_eq!(Image::decode(trajectory(&one, &one, 401)).pixels[100 * 401 + 301], BLUE);
-        // All places are equal, or on a line whose length is nearly 0 or the longest possible.
+        // All places are equal, or they are on a line whose length is nearly 0 or nearly the
+        // largest possible.
         for length in [0.0, 5e-324, 1e-300, 1e-9, 2e99] {
             let path = (0..5).map(|i| [7.0, 7.0, f64::from(i) * length / 4.0]).collect::<Vec<_>>();
             let scene = Scene { landmarks: path.clone(), path, closures: vec![(0, 3)] };

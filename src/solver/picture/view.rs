@@ -5,16 +5,20 @@ use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 /// A point in view coordinates: to the right, up, towards the viewer.
 pub type Seen = [f64; 3];
 
-/// Larger coordinates count as infinite, because their squares must be finite.
+/// Coordinates above this number count as infinite, because the squares of coordinates must be
+/// finite.
 const FARTHEST: f64 = 1e100;
-/// A scene is flat if its smallest standard deviation is at most this share of the largest.
+/// A scene is flat if its smallest standard deviation along an axis is at most this share of the
+/// largest.
 const FLAT: f64 = 1e-6;
-/// The axis of the least deviation points up if that deviation is less than this share of the next
-/// one.
+/// The principal axis with the least deviation points up if its deviation is less than this share
+/// of the deviation along the next axis.
 const LOW: f64 = 0.5;
-/// The viewer's angles to the side of the widest direction and above it. They keep the rear and
-/// heights visible.
+/// The angle by which the viewer is beside the widest direction of a scene, so that the rear stays
+/// visible.
 const ASIDE: f64 = 0.5;
+/// The angle by which the viewer is above the widest direction of a scene, so that heights are
+/// visible.
 const ABOVE: f64 = 0.55;
 /// The viewer's angle above cameras and the points they see.
 const ABOVE_CAMERAS: f64 = 0.7;
@@ -25,8 +29,8 @@ pub struct View {
 }
 
 impl View {
-    /// The view of a path. Flat scenes are seen from the front (in the plane z = 0 as a map),
-    /// others from above and aside.
+    /// The view of a path. Flat scenes are seen from the front, so a scene in the plane z = 0 looks
+    /// like a map. Other scenes are seen from above and from the side.
     pub fn of_path(places: &[[f64; 3]]) -> Self {
         let Spread { axes: [wide, middle, least], deviations } = Spread::new(places);
         if deviations[2] <= FLAT * deviations[0] {
@@ -71,14 +75,15 @@ fn drawable(place: &[f64; 3]) -> bool {
     place.iter().all(|coordinate| coordinate.abs() < FARTHEST)
 }
 
-/// The unit vector perpendicular to `up` that is nearest to `wish`, or any if there is no nearest.
+/// The unit vector perpendicular to `up` that is nearest to `wish`, or any perpendicular unit
+/// vector if no vector is nearest.
 fn across(up: &Vector3<f64>, wish: &Vector3<f64>) -> Vector3<f64> {
     let wishes = [*wish, Vector3::x(), Vector3::y()];
     let ways = wishes.iter().filter_map(|wish| (wish - up * up.dot(wish)).try_normalize(1e-6));
     ways.take(1).sum()
 }
 
-/// The principal axes of a set of points, the widest first. The largest component of each is
+/// The principal axes of a set of points, the widest first. The largest component of each axis is
 /// positive.
 struct Spread {
     axes: [Vector3<f64>; 3],
@@ -131,8 +136,8 @@ mod tests {
     #[test]
     fn what_has_a_volume_is_seen_from_above() {
         let ball: Vec<_> = (0..500).map(f64::from).map(|i| [i.sin(), (i * 0.7).cos(), (i * 0.3).sin()]).collect();
-        // A floor of several rooms: the axis of its thickness points up, whatever the axes of the
-        // file.
+        // The points are a floor of several rooms. The axis of the floor's thickness points up,
+        // whatever axis of the file it is.
         let floor: Vec<_> = ball.iter().map(|[x, y, z]| [30.0 * x, 0.5 * y, 20.0 * z]).collect();
         for (places, up) in [(ball, [0.0, 0.0, 1.0]), (floor, [0.0, 1.0, 0.0])] {
             let view = View::of_path(&places);

@@ -22,13 +22,14 @@ use std::path::Path;
 pub enum AnyProblem {
     /// A bundle adjustment.
     Bundle(BundleProblem),
-    /// A graph in the plane.
+    /// A pose graph in the plane.
     Plane(GraphProblem<Plane>),
-    /// A graph in space.
+    /// A pose graph in space.
     Space(GraphProblem<Space>),
 }
 
-/// Values of all unknowns and all fixed members of an [`AnyProblem`].
+/// Values of all unknowns and of all fixed cameras, points, poses and landmarks of an
+/// [`AnyProblem`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AnyState {
@@ -82,7 +83,8 @@ impl From<GraphState<Space>> for AnyState {
 }
 
 impl AnyProblem {
-    /// Makes the problem of a file, with a loss of distances in pixels or of Mahalanobis distances.
+    /// Makes a least-squares problem from the problem of a file. The loss is a function of
+    /// distances in pixels for a bundle adjustment, and of Mahalanobis distances for a graph.
     ///
     /// # Errors
     /// The errors of [`BundleProblem::new`] and [`GraphProblem::new`].
@@ -94,7 +96,7 @@ impl AnyProblem {
         })
     }
 
-    /// The problem with the values of `state` as its start.
+    /// The problem of a file, with the values of `state` as its start.
     ///
     /// # Errors
     /// [`Error::Argument`] for a state of another kind of problem.
@@ -102,7 +104,7 @@ impl AnyProblem {
         of_pair!(self, state, (problem, state) => Ok(problem.with_state(state).into()), else Err(of_another_kind()))
     }
 
-    /// Whether the file's guess is useless: all poses of the graph are the same.
+    /// Whether the file's guess is useless because all poses of the graph are the same.
     pub fn says_nothing(&self) -> bool {
         match self {
             Self::Bundle(_) => false,
@@ -176,7 +178,7 @@ impl Named for AnyProblem {
 }
 
 impl<P: Manifold> PoseGraph<P> {
-    /// Whether the file's guess is useless: all poses are the same.
+    /// Whether the file's guess is useless because all poses are the same.
     pub fn says_nothing(&self) -> bool {
         self.poses.len() > 1 && self.poses.iter().all(|pose| *pose == self.poses[0])
     }
@@ -240,11 +242,11 @@ where
     }
 }
 
-/// Writes a problem to the file at `path`: a bundle adjustment as [`bal::write`] does, a graph as
-/// [`g2o::write`] does.
+/// Writes a problem to the file at `path`: a bundle adjustment by [`bal::write`], a graph by
+/// [`g2o::write`].
 ///
 /// # Errors
-/// The errors of these functions.
+/// The errors of [`bal::write`] and [`g2o::write`].
 pub fn write(path: impl AsRef<Path>, problem: &Problem) -> Result<()> {
     match problem {
         Problem::BundleAdjustment(problem) => bal::write(path, problem),

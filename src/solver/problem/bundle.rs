@@ -13,11 +13,12 @@ use std::f64::consts::PI;
 /// Moves cameras and points so that every point appears where it was observed. The cost is half the
 /// sum of squared distances in pixels, or of a robust loss of the distances.
 ///
-/// J is [J_camera | J_point], with blocks 2x9 and 2x3. It has a row for each observation, in the
-/// order of the file, multiplied by the root of the loss's weight. Cameras and points without
-/// observations are not unknowns. Nothing is held fixed, so the seven directions of a similarity
-/// are in the null space of J, and steps need damping. From the start on, a rotation by more than π
-/// is replaced by the equal rotation in the opposite direction.
+/// The Jacobian J is [J_camera | J_point], with blocks of 2x9 and 2x3. J has a row of blocks for
+/// each observation, in the order of the file. The row is multiplied by the root of the weight that
+/// the loss gives the observation. Cameras and points without observations are not unknowns. No
+/// camera or point is held fixed, so the seven directions of a similarity are in the null space of
+/// J, and steps need damping. In every state, a rotation of a camera by more than π is replaced by
+/// the equal rotation in the opposite direction.
 ///
 /// ```
 /// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
@@ -79,12 +80,14 @@ impl BundleProblem {
         self.points.of_number(number)
     }
 
-    /// The cameras without observations, ascending. J has no columns for them.
+    /// The cameras without observations, ascending. J has no columns for cameras without
+    /// observations.
     pub fn missing_cameras(&self) -> impl Iterator<Item = u32> {
         self.cameras.missing()
     }
 
-    /// The points without observations, ascending. J has no columns for them.
+    /// The points without observations, ascending. J has no columns for points without
+    /// observations.
     pub fn missing_points(&self) -> impl Iterator<Item = u32> {
         self.points.missing()
     }
@@ -100,8 +103,8 @@ impl BundleProblem {
         BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }
     }
 
-    /// Makes the rotations of cameras differentiable in every direction: see [`turned_least`].
-    /// Cameras without observations stay unchanged.
+    /// Makes the rotations of cameras differentiable in every direction: see [`turned_least`]. The
+    /// rotations of cameras without observations stay unchanged.
     fn turnable(&self, mut cameras: Vec<[f64; 9]>) -> Vec<[f64; 9]> {
         let unknown = (0..).zip(&mut cameras).filter(|(number, _)| self.cameras.number(*number).is_some());
         unknown.for_each(|(_, camera)| turned_least(camera));

@@ -4,8 +4,8 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 /// A camera prepared to project many points.
 ///
 /// With P = R·X + t and p = -(P.x, P.y)/P.z, the place in the picture is f·(1 + k1·|p|² +
-/// k2·|p|⁴)·p. This is BAL's model: cameras look along -z. A negative f models a camera that looks
-/// along +z.
+/// k2·|p|⁴)·p. The formula is the model of BAL, in which cameras look along -z. A negative focal
+/// length f models a camera that looks along +z.
 ///
 /// ```
 /// use blockmul::solver::problem::Camera;
@@ -16,7 +16,8 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     rotation: Matrix3<f64>,
-    /// The matrix J for which R·Exp(J·δ) is the rotation of ω + δ, to first order in δ.
+    /// The matrix J for which R·Exp(J·δ) is the rotation by the vector ω + δ, to first order in δ.
+    /// R is the rotation by ω.
     right_jacobian: Matrix3<f64>,
     translation: Vector3<f64>,
     focal: f64,
@@ -28,9 +29,9 @@ pub struct Camera {
 pub struct Projection {
     /// Place in pixels.
     pub place: Vector2<f64>,
-    /// Derivatives by the camera's nine parameters.
+    /// Derivatives of the place with respect to the nine parameters of the camera.
     pub by_camera: SMatrix<f64, 2, 9>,
-    /// Derivatives by the point's coordinates.
+    /// Derivatives of the place with respect to the coordinates of the point.
     pub by_point: Matrix2x3<f64>,
 }
 
@@ -42,8 +43,8 @@ impl Camera {
         Self { rotation: rotation(&turn), right_jacobian: right_jacobian(&turn), translation, focal, k: [k1, k2] }
     }
 
-    /// The place where the camera sees the point, in pixels. It is not finite if the point is in
-    /// the plane through the camera's centre.
+    /// The place where the camera sees the point, in pixels. The place is not finite if the point
+    /// is in the plane through the camera's centre that is perpendicular to its viewing direction.
     pub fn project(&self, point: &[f64; 3]) -> [f64; 2] {
         let seen = self.rotation * Vector3::from(*point) + self.translation;
         place(&seen, self.focal, self.k).into()
@@ -94,7 +95,8 @@ pub(crate) fn place(seen: &Vector3<f64>, focal: f64, k: [f64; 2]) -> Vector2<f64
     p * (focal * distortion)
 }
 
-/// The place for f = 1 without distortion, and the factor by which the lens distorts it.
+/// The place in the picture for a focal length of 1 without distortion, and the factor by which the
+/// lens distorts this place.
 fn distorted(seen: &Vector3<f64>, [k1, k2]: [f64; 2]) -> (Vector2<f64>, f64) {
     let p = -seen.xy() / seen.z;
     let r2 = p.norm_squared();
@@ -116,8 +118,8 @@ fn rotation(turn: &Vector3<f64>) -> Matrix3<f64> {
 /// state estimation in robotics*, 2018, equation 143).
 fn right_jacobian(turn: &Vector3<f64>) -> Matrix3<f64> {
     let (square, skew) = (turn.norm_squared(), cross(turn));
-    // Below 0.1 the differences lose digits, so series replace them. The terms that these omit are
-    // below 1e-14 of the coefficients.
+    // For angles below 0.1 the differences lose digits, so series replace them. The terms that the
+    // series omit are below 1e-14 of the coefficients.
     let (a, b) = if square < 0.01 {
         let series = |first: f64, next: [f64; 3]| {
             first * (1.0 - square / next[0] * (1.0 - square / next[1] * (1.0 - square / next[2])))
@@ -135,8 +137,8 @@ mod tests {
     use super::*;
     use crate::generate::Random;
 
-    /// Cameras with rotations by zero, by a tiny angle, by angles at the ends of the series, and by
-    /// angles near π and above.
+    /// Cameras with rotations by zero, by a tiny angle, by angles at which the series end, and by
+    /// angles near π and above π.
     fn cameras() -> impl Iterator<Item = [f64; 9]> {
         let mut random = Random::new(5);
         [0.0, 1e-9, 1e-3, 0.0999, 0.1001, 1.0, 3.1, 3.2, 5.0].into_iter().map(move |angle| {
@@ -160,8 +162,9 @@ mod tests {
                     Vector2::from(Camera::new(camera.try_into().unwrap()).project(point.try_into().unwrap()))
                 };
                 for i in 0..12 {
-                    // The differences have errors of h²·|p'''|/6, plus the rounding of places (up
-                    // to 1000) divided by h: 1e-7 in all.
+                    // A central difference with step h has an error of h²·|p'''|/6, plus the
+                    // rounding of places of up to 1000 divided by h. The sum of both errors is
+                    // 1e-7.
                     let h = 1e-5;
                     let (mut more, mut less) = (numbers(), numbers());
                     (more[i], less[i]) = (more[i] + h, less[i] - h);

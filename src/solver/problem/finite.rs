@@ -1,11 +1,13 @@
-//! Finds the row of a linearization that makes it, or its normal equations, infinite or NaN.
+//! Finds the row of a linearization that makes the linearization, or its normal equations, infinite
+//! or NaN.
 use super::Linearization;
 use crate::{Bsr, Result};
 
 impl Linearization {
     /// Returns the first row of blocks, numbered through all groups of rows, whose residual or
-    /// derivative is not finite. If all are finite, returns the row whose product JᵢᵀWᵢJᵢ or
-    /// JᵢᵀWᵢeᵢ is largest, which overflows first. Returns `None` if there are no rows.
+    /// derivative is not finite. If all residuals and derivatives are finite, returns the row whose
+    /// product JᵢᵀWᵢJᵢ or JᵢᵀWᵢeᵢ is largest, because this product overflows first. Returns `None`
+    /// if there are no rows.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory): copying J
@@ -70,7 +72,7 @@ mod tests {
         let scene = Scene { cameras: 4, points: 30, views: 3, ..Scene::default() };
         for bad in [f64::NAN, f64::INFINITY, 1e200] {
             let mut adjustment = bundle_adjustment(&scene)?;
-            // Only one row of all rows depends on this number.
+            // Only one row of the linearization depends on this number.
             adjustment.observations[17].place[1] = bad;
             let problem = BundleProblem::new(adjustment, Loss::Squared)?;
             let mut to = problem.prepare(&test_device())?;
@@ -88,7 +90,7 @@ mod tests {
         Ok(())
     }
 
-    /// Rows of steps come before rows of sightings.
+    /// Tests that rows of steps are numbered before rows of sightings.
     #[test]
     fn rows_are_counted_through_their_groups() -> Result<()> {
         let walk = Walk { poses: 20, closures: 5, landmarks: 6, shape: Shape::Plane, ..Walk::default() };

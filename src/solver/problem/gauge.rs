@@ -2,22 +2,22 @@
 //! part in place.
 //!
 //! A part is a set of free poses and landmarks that are connected by measurements with nonzero
-//! weight. A fixed vertex does not connect parts: two parts that see the same fixed landmark turn
-//! about it separately.
+//! weight. A fixed vertex does not connect parts. For example, two parts that see the same fixed
+//! landmark can turn about it separately.
 use super::{Manifold, PoseGraph, Sighting, Step, information::is_zero};
 use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
-/// The poses that are held in addition to those that the file fixes, and the parts that can still
-/// turn.
+/// The poses that are held in addition to the poses that the file fixes, and the parts that can
+/// still turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Gauge {
     /// The first measured pose of each part that has no measurement of a fixed vertex, ascending. A
     /// [`GraphProblem`](super::GraphProblem) holds these poses.
     pub held: Vec<u32>,
-    /// Parts that see fixed landmarks but can turn, in the order of their first poses.
+    /// Parts that see fixed landmarks and can still turn, in the order of their first poses.
     pub loose: Vec<Loose>,
     /// Number of parts.
     pub parts: usize,
@@ -44,7 +44,7 @@ struct Part {
     /// Whether a step connects the part to a fixed pose.
     is_anchored: bool,
     landmarks: Vec<u32>,
-    /// The largest measured distance of one of these landmarks.
+    /// The largest measured distance of a landmark that holds the part.
     range: f64,
 }
 
@@ -71,8 +71,8 @@ impl Sets {
 }
 
 impl<P: Manifold> PoseGraph<P> {
-    /// The poses that a [`GraphProblem`](super::GraphProblem) holds fixed, ascending: those that
-    /// the file fixes, and [`Gauge::held`].
+    /// The poses that a [`GraphProblem`](super::GraphProblem) holds fixed, ascending: the poses
+    /// that the file fixes, and [`Gauge::held`].
     pub fn held(&self) -> Vec<u32> {
         let mut held = self.gauge().held;
         held.extend(&self.fixed_poses);
@@ -82,12 +82,13 @@ impl<P: Manifold> PoseGraph<P> {
 
     /// Finds the poses that hold the parts of the graph, and the parts that can turn.
     ///
-    /// A fixed pose holds the parts to which it has steps. Landmarks also hold a part if they are
-    /// at two places (in space: at three places that are not on one line) and are fixed or seen
-    /// from a fixed pose. The measurements between the poses of a part are not examined: two poses
-    /// may still turn about a landmark that both see. Distances between landmarks count as zero if
-    /// they are below 1.5e-8 of the largest one, or of the largest distance at which such a
-    /// landmark was seen: their squares in H are lost in rounding.
+    /// A fixed pose holds a part if a step connects it to the part. Landmarks that are fixed or
+    /// seen from a fixed pose also hold a part, if they are at two places in the plane, or in space
+    /// at three places that are not on one line. The measurements between the poses of a part are
+    /// not examined, so two poses may still turn about a landmark that both see. The square of a
+    /// short distance between landmarks is lost in H by rounding. So a distance counts as zero
+    /// below 1.5e-8 of the largest distance between the landmarks, or of the largest distance at
+    /// which one of the landmarks was seen.
     pub fn gauge(&self) -> Gauge {
         let parts = self.parts();
         let mut gauge = Gauge { parts: parts.len(), ..Gauge::default() };
@@ -107,13 +108,13 @@ impl<P: Manifold> PoseGraph<P> {
         gauge
     }
 
-    /// The parts by their first measured poses. A landmark all of whose measurements have weight
-    /// zero belongs to no part.
+    /// The parts by their first measured poses. If all measurements of a landmark have weight zero,
+    /// the landmark belongs to no part.
     fn parts(&self) -> BTreeMap<u32, Part> {
         let is_fixed_pose = |pose: u32| self.fixed_poses.binary_search(&pose).is_ok();
         let is_fixed_landmark = |landmark: u32| self.fixed_landmarks.binary_search(&landmark).is_ok();
-        // Measurements of vertices that do not exist connect nothing. Such a problem is refused
-        // later.
+        // Measurements of vertices that do not exist connect nothing. A problem that has
+        // measurements of missing vertices is refused later.
         let (poses, landmarks) = (self.poses.len(), self.landmarks.len());
         let are_steps = |step: &&Step<P>| (step.from.max(step.to) as usize) < poses;
         let are_sightings = |one: &&Sighting<P>| (one.pose as usize) < poses && (one.landmark as usize) < landmarks;
@@ -172,7 +173,8 @@ impl<P: Manifold> PoseGraph<P> {
         let mut ways: Vec<Vector3<f64>> = places.map(|place| place - first).collect();
         let nothing = f64::EPSILON.sqrt();
         let mut least = nothing * part.range;
-        // The longest distance gives a direction. The extent perpendicular to it is examined next.
+        // The longest distance gives a direction. After the longest distance, the extent
+        // perpendicular to its direction is examined.
         for _ in 1..P::LANDMARK {
             let longest = ways.iter().copied().max_by(|a, b| a.norm().total_cmp(&b.norm()));
             let Some(direction) = longest.filter(|way| way.norm() > least) else { return false };
@@ -185,8 +187,8 @@ impl<P: Manifold> PoseGraph<P> {
 }
 
 impl Gauge {
-    /// Refuses a graph with a part that can turn, because H is singular without damping. The error
-    /// names the first such part and says what to fix.
+    /// Refuses a graph with a part that can turn, because H is then singular without damping. The
+    /// error names the first part that can turn, and says what to fix.
     pub(super) fn check_undamped<P: Manifold>(&self, graph: &PoseGraph<P>) -> Result<()> {
         let Some(Loose { pose, poses, landmarks }) = self.loose.first() else { return Ok(()) };
         let seen: Vec<String> = landmarks.iter().take(8).map(|&one| graph.landmark_name(one).to_string()).collect();
@@ -262,8 +264,8 @@ mod tests {
         check(&[], "FIX 0 100", &[1, 4], &[])
     }
 
-    /// Measurements of weight zero connect nothing. A pose without other measurements is a part by
-    /// itself.
+    /// Tests that measurements of weight zero connect nothing. A pose that has only measurements of
+    /// weight zero is a part of its own.
     #[test]
     fn weightless_measurements_join_nothing() -> Result<()> {
         let weightless = "EDGE_SE2 2 4 1 0 0 0 0 0 0 0 0\nEDGE_SE2 4 7 1 0 0 0 0 0 0 0 0\n";
@@ -272,8 +274,8 @@ mod tests {
         Ok(())
     }
 
-    /// Two landmarks count as one place if their distance is lost in the rounding of H. A far
-    /// origin does not change this.
+    /// Tests that two landmarks count as one place if their distance is lost in the rounding of H.
+    /// The result does not depend on how far the origin is.
     #[test]
     fn places_are_told_apart_by_their_distance_alone() -> Result<()> {
         for (apart, loose) in [(0.0, 1), (1e-9, 1), (1e-7, 0), (2.0, 0)] {

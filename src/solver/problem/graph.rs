@@ -1,4 +1,4 @@
-//! Graphs of poses, and of landmarks seen from them.
+//! Graphs of poses, and of landmarks seen from poses.
 use nalgebra::{AbstractRotation, Isometry, SMatrix, SVector, UnitComplex, UnitQuaternion};
 use std::{fmt::Debug, marker::PhantomData};
 
@@ -8,7 +8,8 @@ pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
     type Pose: Copy + Debug + PartialEq + Send + Sync;
     /// The place of a landmark.
     type Landmark: Copy + Debug + PartialEq + Send + Sync;
-    /// Information matrix of a measured pose: the translation first, then the rotation.
+    /// Information matrix of a measured pose, with the rows of the translation first, then the rows
+    /// of the rotation.
     type PoseInformation: Copy + Debug + PartialEq + Send + Sync;
     /// Information matrix of a measured landmark.
     type LandmarkInformation: Copy + Debug + PartialEq + Send + Sync;
@@ -19,7 +20,7 @@ pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
 
     /// The frame of the world.
     fn origin() -> Self::Pose;
-    /// `from` · `step`.
+    /// The pose that a step leads to from the pose `from`: the product `from` · `step`.
     fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose;
     /// The inverse of a pose.
     fn inverse(pose: &Self::Pose) -> Self::Pose;
@@ -31,14 +32,15 @@ pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn landmark_is_finite(landmark: &Self::Landmark) -> bool;
 }
 
-/// A space of `D` dimensions, in which a rotation is an `R` and a pose has `N` parameters.
+/// A space of `D` dimensions, in which a rotation has the type `R` and a pose has `N` parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct World<R, const D: usize, const N: usize>(PhantomData<R>);
 
-/// Poses x, y and an angle; landmarks x, y.
+/// The plane. Poses have coordinates x and y and an angle, landmarks have coordinates x and y.
 pub type Plane = World<UnitComplex<f64>, 2, 3>;
 
-/// Poses of translation and rotation in three dimensions; landmarks x, y, z.
+/// The space of three dimensions. Poses consist of a translation and a rotation, and landmarks have
+/// coordinates x, y and z.
 pub type Space = World<UnitQuaternion<f64>, 3, 6>;
 
 impl<R, const D: usize, const N: usize> Place for World<R, D, N>

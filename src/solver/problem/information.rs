@@ -4,9 +4,10 @@ use nalgebra::DMatrix;
 
 impl<P: Manifold> PoseGraph<P> {
     /// The number of edges whose information matrices have a negative eigenvalue (beyond rounding),
-    /// and the names of the first such edge's ends.
+    /// and the names of the ends of the first of these edges.
     ///
-    /// With such a matrix Σ eᵀΩe falls when an error grows, and need not have a minimum.
+    /// If an information matrix Ω has a negative eigenvalue, the sum of eᵀΩe over all edges falls
+    /// when an error e grows, and need not have a minimum.
     pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
         let steps = self.steps.iter().filter(|step| is_indefinite(P::step_information(&step.information)));
         let mut ends = steps.map(|step| (self.pose_name(step.from), self.pose_name(step.to)));
@@ -16,9 +17,9 @@ impl<P: Manifold> PoseGraph<P> {
         Some((1 + ends.count() + seen.count(), first))
     }
 
-    /// Number of measurements that lose their weight in [`PoseGraph::isotropic`]: their information
-    /// about a translation, rotation or landmark is not zero, but the mean variance is not
-    /// positive.
+    /// Number of measurements that lose their weight in [`PoseGraph::isotropic`], because their
+    /// information about a translation, rotation or landmark is not zero, but the mean of their
+    /// variances is not positive.
     pub fn losing(&self) -> usize {
         let steps = self.steps.iter().filter(|step| {
             let information = P::step_information(&step.information);
@@ -46,14 +47,15 @@ impl<P: Manifold> PoseGraph<P> {
 
     /// A copy of the graph in which every information matrix is isotropic. The weights are from D.
     /// M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A Certifiably Correct
-    /// Algorithm for Synchronization over the Special Euclidean Group*, 2019: translations get τ =
-    /// d/tr(Ω⁻¹) from their d rows of Ω, and rotations get 2κ. In space κ = 3/(2·tr(Ω⁻¹)) from the
-    /// rows of rotations; in the plane κ is the element of Ω for the angle.
+    /// Algorithm for Synchronization over the Special Euclidean Group*, 2019: translations get the
+    /// weight τ = d/tr(Ω⁻¹), computed from the d rows of Ω for the translation, and rotations get
+    /// the weight 2κ. In space κ is 3/(2·tr(Ω⁻¹)), computed from the rows for the rotation; in the
+    /// plane κ is the element of Ω for the angle.
     ///
-    /// Then χ² is the objective of that paper: exactly in space, and up to the fourth power of
-    /// angles in the plane. Measurements that have no positive weight by these rules get weight 0:
-    /// see [`PoseGraph::losing`]. Call this function once: in the plane each call doubles the
-    /// weight of rotations.
+    /// With the isotropic weights χ² is the objective of the paper on SE-Sync: exactly in space,
+    /// and up to the fourth power of angles in the plane. Measurements that get no positive weight
+    /// by these rules get weight 0: see [`PoseGraph::losing`]. This function must be called only
+    /// once, because in the plane each call doubles the weight of rotations.
     pub fn isotropic(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
         self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));
@@ -65,8 +67,8 @@ pub(crate) fn is_zero(elements: &[f64]) -> bool {
     elements.iter().all(|&x| x == 0.0)
 }
 
-/// Whether a symmetric matrix has a negative eigenvalue that is not due to rounding, found by a
-/// factorization. The units of its rows do not matter.
+/// Whether a symmetric matrix has a negative eigenvalue that is not due to rounding. The result is
+/// found by a factorization and does not depend on the units of rows.
 fn is_indefinite(elements: &[f64]) -> bool {
     let side = elements.len().isqrt();
     let matrix = DMatrix::from_column_slice(side, side, elements);

@@ -1,17 +1,17 @@
 //! Cameras, points, poses and landmarks that are not unknowns, and the reasons.
 
-/// The reason why a member is not an unknown.
+/// The reason why a camera, point, pose or landmark is not an unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// The solver holds it, because nothing else fixes its part of the graph.
+    /// The solver holds the pose, because nothing else fixes its part of the graph.
     Held,
-    /// The file fixes it.
+    /// The file fixes the pose or landmark.
     Fixed,
-    /// It has no observations or measurements.
+    /// The camera, point, pose or landmark has no observations or measurements.
     Unseen,
 }
 
-/// Members of one kind that have no columns in J for the same reason.
+/// Cameras, points, poses or landmarks that have no columns in J for the same reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     /// The kind of the members: "camera", "point", "pose" or "landmark".
@@ -62,9 +62,9 @@ impl LeftOut {
         if matches!(self.kind, "camera" | "point") { "observations" } else { "measurements" }
     }
 
-    /// A sentence that says which of the matrices `names` have no blocks for these members; `None`
-    /// if no such matrix has blocks for this kind of member. `names` are names from
-    /// `Linearization::matrix_names`, and S.
+    /// A sentence that says which of the matrices `names` have no blocks for these members, or
+    /// `None` if none of these matrices has blocks for this kind of member. `names` are S and names
+    /// from `Linearization::matrix_names`.
     pub fn of_matrices(&self, names: &[&str]) -> Option<String> {
         let has = |name: &&str| match *name {
             "U" | "S" | "Jc" => self.group == 0,

@@ -5,13 +5,15 @@ use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, 
 /// A nonlinear least-squares problem with one or two groups of unknowns: cameras and points, or
 /// poses and landmarks.
 ///
-/// Put unknowns that are many, and each occur in few measurements, into a second group. A solver
-/// may eliminate the second group, so each row of blocks touches at most one of its unknowns. Split
-/// a third kind of unknowns into blocks of the size of the first group, and add these to it.
+/// A problem should have its most numerous unknowns, each of which occurs in few measurements, in
+/// the second group. A solver may eliminate the second group, so each row of blocks may touch at
+/// most one unknown of this group. A third kind of unknowns can be split into blocks of the size of
+/// the first group, and added to the first group.
 ///
-/// The cost is half the sum of ρ(eᵀWe) over all measurements; ρ is a [`Loss`](super::Loss).
+/// The cost is half the sum of ρ(eᵀWe) over all measurements, where e is a residual, W its
+/// information matrix, and ρ a [`Loss`](super::Loss).
 pub trait LeastSquares: Sync {
-    /// Values of all unknowns and of all fixed members.
+    /// Values of all unknowns and of everything that is held fixed.
     type State: Clone + Send + Sync;
 
     /// The initial state of the problem.
@@ -25,7 +27,7 @@ pub trait LeastSquares: Sync {
 
     /// Evaluates J and W·e of `state` on all threads and writes them directly to the arrays on the
     /// device. Returns the cost. If the problem also writes [`Linearization::row_costs_mut`], a
-    /// solver can find and name rows that hide all others in the cost.
+    /// solver can find and name a row whose cost hides the costs of all other rows.
     ///
     /// # Errors
     /// [`Error::Argument`] for a linearization of other sizes, [`Error::OpenCl`],
@@ -43,7 +45,7 @@ pub trait LeastSquares: Sync {
     fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State>;
 
     /// Checks that steps need no damping. [`minimize`](crate::solver::least_squares::minimize)
-    /// calls this before Gauss-Newton steps. By default all problems pass.
+    /// calls this function before Gauss-Newton steps. By default all problems pass.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the measurements leave the unknowns free to
@@ -53,10 +55,12 @@ pub trait LeastSquares: Sync {
     }
 }
 
-/// J and W·e at a state, on a device. Then H = JᵀWJ, and the gradient of the cost is Jᵀ·(W·e).
+/// The Jacobian J and the weighted residuals W·e at a state, on a device. The Hessian H is JᵀWJ,
+/// and the gradient of the cost is Jᵀ·(W·e).
 ///
-/// J is row-major: a row of blocks for each measurement, in groups of rows by groups of unknowns.
-/// Unknowns are numbered as in the steps of [`LeastSquares::moved`].
+/// J is row-major and has a row of blocks for each measurement. J consists of cells, one for each
+/// group of rows and each group of unknowns. Unknowns are numbered as in the steps of
+/// [`LeastSquares::moved`].
 pub struct Linearization {
     pub(super) jacobian: DeviceGroups<Bsr<f64>>,
     pub(super) weighted: Vec<DeviceVector<f64>>,
@@ -72,8 +76,9 @@ pub type RowWeights<'a> = Weights<&'a DeviceMatrix<Bsr<f64>>, &'a DeviceVector<f
 
 impl Linearization {
     /// Prepares memory for a J of this pattern. If `information` is not empty, W is block-diagonal
-    /// for each group of rows. If `robust`, each row has a weight. A problem of your own writes its
-    /// values through [`Linearization::jacobian_mut`] and the other `_mut` methods.
+    /// for each group of rows. If `robust` is true, each row has a weight. A problem that you
+    /// define writes its values through [`Linearization::jacobian_mut`] and the other methods whose
+    /// names end in `_mut`.
     ///
     /// # Errors
     /// [`Error::Argument`] for more than two groups of unknowns, for an unknown that no row
@@ -112,8 +117,9 @@ impl Linearization {
         &mut self.jacobian
     }
 
-    /// For each group of rows, the vector that Jᵀ maps to the gradient: W·e including the weights
-    /// of the loss, or √w·e if J is multiplied by √w.
+    /// For each group of rows, the vector that Jᵀ maps to the gradient. This vector is W·e
+    /// including the weights of the loss; or √w·e, if the rows of J are multiplied by the roots √w
+    /// of their weights.
     pub fn weighted_residuals(&self) -> &[DeviceVector<f64>] {
         &self.weighted
     }
@@ -123,8 +129,8 @@ impl Linearization {
         &mut self.weighted
     }
 
-    /// The weights of a robust loss for each group of rows, to be written. The slice is empty if
-    /// there is no such loss, or if J includes the weights.
+    /// Mutable access to the weights of a robust loss for each group of rows. The slice is empty if
+    /// there is no robust loss, or if J includes the weights.
     pub fn robust_weights_mut(&mut self) -> &mut [DeviceVector<f64>] {
         &mut self.robust
     }
@@ -135,7 +141,7 @@ impl Linearization {
     }
 
     /// The costs of the rows of blocks, through all groups of rows, without the factor 1/2. The
-    /// slice is empty if the problem does not write them.
+    /// slice is empty if the problem does not write the costs.
     pub fn row_costs(&self) -> &[RowCost] {
         &self.row_costs
     }
@@ -166,7 +172,7 @@ impl Linearization {
         touching
     }
 
-    /// Refuses a linearization of other sizes.
+    /// Refuses a linearization whose groups of rows or unknowns have other sizes.
     pub(super) fn check(&self, rows: &[Group], cols: &[Group]) -> Result<()> {
         let have = (self.jacobian.row_groups(), self.jacobian.col_groups());
         match have == (rows, cols) {
@@ -177,8 +183,8 @@ impl Linearization {
         }
     }
 
-    /// W of each group of rows, for a weighted [`Product::gram`](crate::Product::gram). `None` if J
-    /// is multiplied by the root of W, so that H = JᵀJ.
+    /// W of each group of rows, for a weighted [`Product::gram`](crate::Product::gram), or `None`
+    /// if J is multiplied by the root of W, so that H = JᵀJ.
     pub fn weights(&self) -> Option<Vec<RowWeights<'_>>> {
         let of = |(row, information)| match self.robust.get(row) {
             Some(weights) => Weights::Scaled { information, weights },

@@ -4,8 +4,8 @@ use crate::{Error, Result};
 /// The function ρ(s) of the squared length s of a measurement's weighted residual. A cost is half
 /// the sum of ρ over all measurements.
 ///
-/// Residuals are reweighted: a step solves least squares with the weights ρ'(s), and its gradient
-/// equals the gradient of the cost (P. W. Holland, R. E. Welsch, *Robust Regression Using
+/// Residuals are reweighted: a step solves a least-squares problem with the weights ρ'(s), whose
+/// gradient equals the gradient of the cost (P. W. Holland, R. E. Welsch, *Robust Regression Using
 /// Iteratively Reweighted Least-Squares*, 1977).
 ///
 /// ```
@@ -18,12 +18,13 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Loss {
-    /// ρ(s) = s: plain least squares.
+    /// Plain least squares: ρ(s) = s.
     #[default]
     Squared,
-    /// Quadratic up to a length δ, linear beyond: ρ(s) = 2δ√s - δ² (P. J. Huber, 1964).
+    /// The loss of P. J. Huber (1964) is plain least squares up to a length δ of the residual.
+    /// Beyond it the loss is linear in the length: ρ(s) = 2δ√s - δ².
     Huber(f64),
-    /// ρ(s) = c²·ln(1 + s/c²): residuals far beyond a length c hardly count.
+    /// With ρ(s) = c²·ln(1 + s/c²), residuals that are much longer than c hardly count.
     Cauchy(f64),
 }
 
@@ -107,7 +108,7 @@ mod tests {
         for loss in [Loss::Squared, Loss::Huber(1.5), Loss::Cauchy(0.7)] {
             for s in [0.01, 1.0, 2.2, 2.3, 50.0] {
                 // Central differences with step h have an error of h²·ρ'''/6, which is below 1e-8
-                // here.
+                // in this test.
                 let h = 1e-5 * s;
                 let slope = (loss.rho(s + h) - loss.rho(s - h)) / (2.0 * h);
                 assert_relative_eq!(loss.weight(s), slope, max_relative = 1e-8);

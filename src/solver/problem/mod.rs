@@ -6,13 +6,13 @@
 //! | [`BundleAdjustment`] | [`bal`] | cameras (9), points (3) | 2 for each observation |
 //! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3 or 6), landmarks (2 or 3) | see below |
 //!
-//! A pose graph is in the plane (3 and 2 numbers) or in space (6 and 3 numbers). It has one
-//! residual for each measured number. [`BundleProblem`] linearises a bundle adjustment,
+//! A pose graph is in the plane (3 and 2 numbers) or in space (6 and 3 numbers). A pose graph has
+//! one residual for each measured number. [`BundleProblem`] linearises a bundle adjustment,
 //! [`GraphProblem`] a graph, and [`AnyProblem`] the problem of any file.
 //!
-//! [`read`] and [`read_with`] recognise these files by their contents. A [`LeastSquares`] problem
-//! is evaluated on all threads of the host, and J and W·e are written directly to arrays on a
-//! device ([`Linearization`]). Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be
+//! [`read`] and [`read_with`] recognise the format of a file by its contents. A [`LeastSquares`]
+//! problem is evaluated on all threads of the host, and J and W·e are written directly to arrays on
+//! a device ([`Linearization`]). Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be
 //! robust ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur
 //! complements, and solves for steps.
 //!
@@ -20,8 +20,8 @@
 //! generates problems of any size.
 //!
 //! Readers accept plain files, packed files (gzip, bzip2, xz, zstd, recognised by their first bytes
-//! and not their names) and archives (tar, zip). They check that numbers are finite and that
-//! everything that is named exists. An error is `path:line: reason`.
+//! and not their names) and archives (tar, zip). Readers check that numbers are finite, and that
+//! all vertices, cameras and points that a file names exist. An error is `path:line: reason`.
 mod any;
 mod bundle;
 mod camera;

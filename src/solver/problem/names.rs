@@ -3,14 +3,15 @@ use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observ
 
 /// A problem whose unknowns and measurements have names.
 ///
-/// A solver numbers unknowns by the columns of J, and measurements by its rows. The numbers of a
-/// problem also count members without columns, and the names in a file are arbitrary.
+/// A solver numbers unknowns by the columns of J, and measurements by the rows of J. A camera,
+/// point, pose or landmark may have another number in the problem than its column has in J, because
+/// some have no column. The names in a file are arbitrary.
 pub trait Named: LeastSquares {
     /// The kind of problem, such as "bundle adjustment".
     fn kind(&self) -> &'static str;
 
-    /// Whether twice the cost is a χ². This is so for graphs; the cost of a bundle adjustment is in
-    /// squared pixels.
+    /// Whether twice the cost is a χ², as for graphs. The cost of a bundle adjustment is in squared
+    /// pixels.
     fn has_chi2(&self) -> bool;
 
     /// The contents of the problem in one line: "49 cameras, 7776 points, 31843 observations".

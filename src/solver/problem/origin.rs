@@ -6,13 +6,14 @@ use nalgebra::Vector3;
 
 /// An origin is far if its distance from the middle of the scene is more than this many times the
 /// radius that contains three quarters of the points and cameras with observations. The condition
-/// number of the normal equations grows with the square of this ratio.
+/// number of the normal equations grows with the square of the ratio of that distance to that
+/// radius.
 const FAR: f64 = 100.0;
 
 impl BundleAdjustment {
     /// A place in the middle of the points and cameras with observations, if the origin of the
-    /// coordinates is far from them. Coordinates [about](BundleAdjustment::about) this place make
-    /// the problem better conditioned.
+    /// coordinates is far from this place. Coordinates relative to a [near
+    /// origin](BundleAdjustment::about) make a problem better conditioned.
     ///
     /// ```
     /// use blockmul::solver::problem::bal;
@@ -51,8 +52,9 @@ impl BundleAdjustment {
         Some(middle.map(|x| (x / grid).round() * grid))
     }
 
-    /// The problem in coordinates whose origin is at `origin`: points are X - origin, translations
-    /// t + R·origin. Cameras see the points where they did before.
+    /// The problem in coordinates whose origin is at `origin`: a point X becomes X - origin, and a
+    /// translation t of a camera becomes t + R·origin. Cameras see the points at the same places as
+    /// before.
     pub fn about(mut self, origin: [f64; 3]) -> Self {
         let by = Vector3::from(origin);
         for camera in &mut self.cameras {
@@ -66,7 +68,7 @@ impl BundleAdjustment {
     }
 }
 
-/// The number below which a share `part`/`of` of the numbers lies, or NaN if there are none.
+/// The number below which a share `part`/`of` of the numbers lies, or NaN if there are no numbers.
 fn quantile(part: usize, of: usize, numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     let place = numbers.len() * part / of;
@@ -100,7 +102,8 @@ mod tests {
             assert!((Vector3::from(origin) - Vector3::from(place)).norm() < 50.0, "{origin:?}");
             let near = far.clone().about(origin);
             assert_eq!(near.far_origin(), None);
-            // Coordinates of 5e6 are rounded to 1e-9, which moves places by less than 1e-6 pixels.
+            // Coordinates of 5e6 are rounded to multiples of 1e-9, which moves places in pictures
+            // by less than 1e-6 pixels.
             let want = cost(&scene)?;
             assert!((cost(&near)? - want).abs() < 1e-6 * want && (cost(&far)? - want).abs() < 1e-6 * want);
             let back = near.about(origin.map(|x| -x));

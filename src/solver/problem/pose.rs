@@ -7,16 +7,18 @@ use super::{
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 
-/// Moves poses, and landmarks if there are any, to fit the measurements. The cost is half of Σ
-/// ρ(eᵀΩe).
+/// Moves poses, and landmarks if there are any, so that they fit the measurements. The cost is half
+/// of the sum of ρ(eᵀΩe) over all measurements, where e is a residual, Ω its information matrix,
+/// and ρ the loss.
 ///
-/// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the
-/// file. It has columns for poses, then for landmarks. Moves and residuals are defined by
-/// [`Manifold`]. Fixed poses and landmarks, and those without measurements, have no columns. Each
-/// part of the graph is examined separately ([`PoseGraph::gauge`]). If no vertex that the file
-/// fixes is measured from the part, the solver holds the first measured pose of the part. In a part
-/// that sees fixed landmarks no pose is held, even if the part can still turn about these
-/// landmarks; then its steps need damping ([`LeastSquares::check_undamped`]).
+/// The Jacobian J has a row for each step (of 6x6 or 3x3 blocks), then a row for each sighting, in
+/// the order of the file. J has columns for poses, then columns for landmarks. Moves and residuals
+/// are defined by [`Manifold`]. Fixed poses and landmarks, and poses and landmarks without
+/// measurements, have no columns. Each part of the graph is examined separately
+/// ([`PoseGraph::gauge`]). If no measurement connects a part with a vertex that the file fixes, the
+/// solver holds the first measured pose of the part. In a part that sees fixed landmarks no pose is
+/// held, even if the part can still turn about these landmarks. The steps of such a part need
+/// damping ([`LeastSquares::check_undamped`]).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
@@ -48,9 +50,9 @@ impl<P: Manifold> GraphProblem<P> {
     /// The problem of `graph`, with a loss of Mahalanobis distances.
     ///
     /// # Errors
-    /// [`Error::Argument`] if information matrices have a negative eigenvalue, with their number:
-    /// see [`PoseGraph::isotropic`]; if all of them are zero; for measurements of poses or
-    /// landmarks that do not exist; for a loss without a valid width.
+    /// [`Error::Argument`] if information matrices have a negative eigenvalue (the message has
+    /// their number; see [`PoseGraph::isotropic`]), if all information matrices are zero, for
+    /// measurements of poses or landmarks that do not exist, and for a loss without a valid width.
     pub fn new(graph: PoseGraph<P>, loss: Loss) -> Result<Self> {
         loss.check()?;
         let (all_poses, all_landmarks) = (graph.poses.len(), graph.landmarks.len());
@@ -98,7 +100,8 @@ impl<P: Manifold> GraphProblem<P> {
         self.poses.of_number(number)
     }
 
-    /// The poses that are held but not fixed by the file, ascending: [`Gauge::held`].
+    /// The poses that the solver holds although the file does not fix them, ascending:
+    /// [`Gauge::held`].
     ///
     /// [`Gauge::held`]: super::Gauge::held
     pub fn held(&self) -> &[u32] {
@@ -168,8 +171,8 @@ impl<P: Manifold> GraphProblem<P> {
         ])
     }
 
-    /// The cost of the measurements that touch an unknown. Measurements between held poses and
-    /// landmarks are constant, and may hide all others in a sum.
+    /// The cost of the measurements that touch an unknown. Measurements between poses and landmarks
+    /// that are held are constant, and may hide all other measurements in a sum.
     #[cfg(feature = "faer")]
     pub(crate) fn cost_of_unknowns(&self, state: &GraphState<P>) -> f64 {
         self.cost_of(state, false)
@@ -229,8 +232,9 @@ impl<P: Manifold> GraphProblem<P> {
     }
 
     /// The cost of the measurement between two places, and the costs at which it counts as met or
-    /// as rounding. Its residual is compared with the distance of the places, the measured distance
-    /// and the usual distance; angles are compared with 1. Places far from the origin are rounded.
+    /// as rounding. The residual is compared with the distance of the places, the measured distance
+    /// and the usual distance; angles are compared with 1. Rounding also grows with the distance of
+    /// the places from the origin.
     fn row_cost(&self, cost: f64, [from, to, measured]: [[f64; 3]; 3], information: &[f64]) -> RowCost {
         let sum = |of: &dyn Fn(usize) -> f64| (0..3).map(of).sum::<f64>();
         let reach = self.size + sum(&|axis| (to[axis] - from[axis]).abs() + measured[axis].abs());
@@ -244,8 +248,8 @@ impl<P: Manifold> GraphProblem<P> {
         RowCost { cost, met: cost_of(MET), rounding: cost_of(ROUNDED) }
     }
 
-    /// Returns the cost ρ(eᵀΩe) of a row. Writes Ωe times the loss's weight to `to`, and that
-    /// weight to `weight_to`.
+    /// Returns the cost ρ(eᵀΩe) of a row with the residual e. Writes Ωe times the weight of the
+    /// loss to `to`, and the weight itself to `weight_to`.
     fn count(&self, residual: &[f64], weighted: &[f64], to: &mut [f64], weight_to: Option<&mut f64>) -> f64 {
         let squared = dot(residual, weighted);
         let weight = self.loss.weight(squared);

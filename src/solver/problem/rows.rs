@@ -1,11 +1,11 @@
 //! Writes the rows of a Jacobian in parallel, directly to the arrays of its cells.
 use rayon::prelude::*;
 
-/// Number of rows that a thread writes in one task: large compared with the cost of a task, and
-/// small enough for an even distribution.
+/// Number of rows that a thread writes in one task. Writing 256 rows takes much longer than
+/// starting a task, and tasks of this size can be distributed evenly.
 const CHUNK: usize = 256;
 
-/// The values of a cell of J: row-major blocks in rows that begin at `row_ptr`.
+/// The values of a cell of J, as row-major blocks in rows whose offsets are `row_ptr`.
 pub(super) struct CellValues<'a> {
     pub values: &'a mut [f64],
     pub row_ptr: &'a [u64],
@@ -16,22 +16,24 @@ pub(super) struct CellValues<'a> {
 pub(super) struct Row<'a, const CELLS: usize> {
     /// The blocks of the row in each cell, one after another.
     pub blocks: [&'a mut [f64]; CELLS],
-    /// W·e of this row.
+    /// The weighted residual W·e of this row.
     pub weighted: &'a mut [f64],
-    /// The weight of a robust loss, if weights are stored.
+    /// The weight that a robust loss gives this row, if weights are stored.
     pub weight: Option<&'a mut f64>,
 }
 
 /// The cost of a row of blocks of J.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RowCost {
-    /// ρ(eᵀWe).
+    /// The loss ρ(eᵀWe) of the row's residual e.
     pub cost: f64,
-    /// The cost at or below which the measurement counts as met. It is the cost of a residual of
-    /// 1e-8 of the numbers whose difference the residual is; no measurement is that exact. Rows
-    /// that are met do not enter the median, so they do not make other rows look large.
+    /// The cost at or below which the measurement counts as met. A residual is a difference of two
+    /// numbers, and counts as met at 1e-8 of their size, because no measurement is so exact. Rows
+    /// that are met do not count for the median, so they do not make rows with larger costs look
+    /// like outliers.
     pub met: f64,
-    /// The cost at which the residual is only rounding: about 1e-14 of the same numbers.
+    /// The cost at which the residual is only rounding, which is about 1e-14 of the size of the
+    /// numbers whose difference it is.
     pub rounding: f64,
 }
 
@@ -42,13 +44,15 @@ impl RowCost {
     }
 }
 
-/// The residual at which a measurement is met, as a share of the numbers whose difference it is.
+/// The residual at which a measurement counts as met, as a share of the numbers whose difference
+/// the residual is.
 pub(super) const MET: f64 = 1e-8;
-/// The residual that counts as rounding, as a share of the same numbers.
+/// The residual that counts as rounding, as a share of the numbers whose difference the residual
+/// is.
 pub(super) const ROUNDED: f64 = 1e-14;
 
-/// The median of the measured lengths that are not zero, or 0. It is the scale of a problem:
-/// residuals of measurements of length zero are compared with it.
+/// The median of the measured lengths that are not zero, or 0 if there are none. Residuals of
+/// measurements of length zero are compared with this scale of the problem.
 pub(super) fn usual_size(measured: impl Iterator<Item = f64>) -> f64 {
     let mut sizes: Vec<f64> = measured.filter(|&size| size > 0.0 && size.is_finite()).collect();
     if sizes.is_empty() {
@@ -130,12 +134,12 @@ fn split<'v, T>(values: &mut &'v mut [T], count: usize) -> &'v mut [T] {
 mod tests {
     use super::*;
 
-    /// The numbers of rows: none, one, nearly a chunk and slightly more, several chunks.
+    /// Tests no row, one row, about as many rows as a chunk has, and several chunks.
     #[test]
     fn every_row_is_written_once_and_where_it_belongs() {
         for rows in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
-            // Rows of the first cell have two, one or no blocks of 2 numbers, in turn. Each row of
-            // the second has one block of 3.
+            // Rows of the first cell have in turn two, one or no blocks of 2 numbers. Each row of
+            // the second cell has one block of 3 numbers.
             let row_ptr: Vec<u64> =
                 (0..=rows).scan(0, |at, row| Some(std::mem::replace(at, *at + 2 - row as u64 % 3))).collect();
             let each: Vec<u64> = (0..=rows as u64).collect();

@@ -10,7 +10,7 @@ pub(super) struct Unknowns {
 }
 
 impl Unknowns {
-    /// Selects the unknowns of `all` members: those that are `used` and free.
+    /// Selects the unknowns among `all` members: the members that are `used` and free.
     pub fn new(all: usize, used: impl Iterator<Item = u32>, is_free: impl Fn(u32) -> bool) -> Self {
         let mut numbers = vec![None; all];
         for used in used.filter(|&one| is_free(one)) {
@@ -39,7 +39,7 @@ impl Unknowns {
         self.numbers[one as usize]
     }
 
-    /// The member with this number.
+    /// The member with the number `number`.
     pub fn of_number(&self, number: usize) -> Option<usize> {
         self.numbers.iter().position(|&found| found.is_some_and(|found| found as usize == number))
     }
@@ -49,7 +49,8 @@ impl Unknowns {
         (0..).zip(&self.numbers).filter(|(_, number)| number.is_none()).map(|(one, _)| one)
     }
 
-    /// For each member the `side` numbers of its move, or `None` if the member is not an unknown.
+    /// For each member, the `side` numbers of `by` by which it moves, or `None` if the member is
+    /// not an unknown.
     ///
     /// # Errors
     /// [`Error::Length`] if `by` does not have `side` numbers for each unknown.

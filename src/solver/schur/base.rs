@@ -1,8 +1,8 @@
 //! Adds U and its damping to S, after the products are written to S. Kernels:
 //! `cl/solver/schur/base.cl`, after `damping.cl`.
 //!
-//! In this order the products write each entry of S once. Only the entries of U, a small part of S,
-//! are written twice.
+//! Because U is added after the products, the products write each entry of S once. Only entries of
+//! S that U also has, which are few, are written twice.
 use super::equations::Floored;
 use crate::{
     Result,
@@ -27,14 +27,15 @@ kernel! {
     }
 }
 
-/// For each block of U and of the diagonal, its entries in S and U, as
+/// For each block of U and each block of the diagonal, the numbers of its entries in S and in U.
 /// `cl/solver/schur/structure.cl` computes them.
 pub(super) struct Slots {
-    /// Entry of S; `u32::MAX` if the slot is unused.
+    /// The entry of S for each slot; `u32::MAX` if the slot is unused.
     pub place: Buffer<u32>,
-    /// Entry of U; `u32::MAX` if U has no such block.
+    /// The entry of U for each slot; `u32::MAX` if U does not have the block.
     pub source: Buffer<u32>,
-    /// Bit 0: the entry of S also has products. Bit 1: the entry is on the diagonal.
+    /// Two bits for each slot. Bit 0 is set if the entry of S also has products, and bit 1 if the
+    /// entry is on the diagonal.
     pub kind: Buffer<u32>,
 }
 

@@ -1,5 +1,6 @@
-//! U' as an operator: its damped diagonal blocks and the blocks below the diagonal. The blocks
-//! above the diagonal are transposes of those below.
+//! U', which is U with its damping, as an operator. The operator consists of the damped diagonal
+//! blocks and the blocks below the diagonal of U. The blocks above the diagonal are the transposes
+//! of the blocks below.
 use super::{
     base::{Base, Slots},
     equations::Floored,
@@ -15,8 +16,8 @@ use crate::{
 
 pub(super) struct Cameras {
     diagonal: Blocks,
-    /// The blocks below the diagonal, and the plan of products with their transpose. `None` if U
-    /// only has diagonal blocks, which is the usual case.
+    /// The blocks of U below the diagonal, and the plan of products with the transpose of these
+    /// blocks, or `None` if U only has diagonal blocks, which is the usual case.
     below: Option<(Blocks, Spmv)>,
 }
 
@@ -27,13 +28,13 @@ pub(super) struct CameraColumns {
     below: Option<[Spmm; 2]>,
 }
 
-/// U' as computed by an execution.
+/// The values of U' that an execution computes.
 pub(super) struct DampedU {
     pub diagonal: DeviceCbc,
     below: Option<DeviceCbc>,
 }
 
-/// A selection of U's blocks, to be copied and multiplied.
+/// Some blocks of U, which are copied and multiplied.
 struct Blocks {
     element: ElementType,
     base: Base,
@@ -42,8 +43,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Prepares the blocks of `pattern` as copies of U's entries `source`. `u32::MAX` stands for a
-    /// block that U lacks.
+    /// Prepares blocks with the pattern `pattern`. Each block is a copy of the entry of U that
+    /// `source` gives; `u32::MAX` stands for a block that U lacks.
     fn new(
         work: &Work,
         u: &DevicePattern,
@@ -122,7 +123,7 @@ impl Cameras {
         Ok(())
     }
 
-    /// Prepares products with matrices of n columns.
+    /// Prepares products with matrices of `n` columns.
     pub fn columns(&self, n: usize) -> Result<CameraColumns> {
         let of = |blocks: &Blocks, rows| Spmm::of_pattern(&blocks.pattern, blocks.element, rows, n);
         let below = self.below.as_ref().map(|(blocks, _)| -> Result<_> { Ok([of(blocks, true)?, of(blocks, false)?]) });

@@ -1,4 +1,5 @@
-//! The plan of an elimination, compiled once for all element types.
+//! The plan of an elimination, without a type parameter for elements, so that its code is compiled
+//! once.
 use super::{
     equations::{Equations, Floored},
     factor::Factor,
@@ -20,7 +21,7 @@ use crate::{
 };
 use std::sync::OnceLock;
 
-/// A plan without element types.
+/// The plan of an elimination, whose element type is known at run time only.
 pub(super) struct Core {
     pub device: Device,
     pub element: ElementType,
@@ -74,7 +75,8 @@ impl Core {
         })
     }
 
-    /// Allocates the results of an execution, and the values that later operations need.
+    /// Allocates the results of an execution, and the values that back-substitution and products
+    /// with S need.
     pub fn output(&self) -> Result<ReducedCore> {
         Ok(ReducedCore {
             u: self.u.clone(),
@@ -90,7 +92,9 @@ impl Core {
         let shape = self.w.shape();
         let (products, entries) = (self.form.products(), self.w.nnz() as u64);
         let (c, p) = (shape.rows() as u64, shape.cols() as u64);
-        // Solving for Z takes p² operations for each row of a block. Then Z is multiplied by y.
+        // Solving for Z takes p² operations for each row of a block, where p is the number of a
+        // block's columns. Multiplying Z by y takes another 2·c·p operations for each block of c x
+        // p elements.
         let of_z = entries * (c * p * p + 2 * c * p);
         Cost {
             products,
@@ -102,7 +106,7 @@ impl Core {
         }
     }
 
-    /// Refuses matrices of other patterns than U, W, V.
+    /// Refuses matrices whose patterns differ from those of U, W and V.
     pub fn check_matrices(&self, matrices: [&DeviceCbc; 3]) -> Result<()> {
         let patterns = [("U", &self.u), ("W", &self.w), ("V", &self.v)];
         patterns.into_iter().zip(matrices).try_for_each(|((name, pattern), matrix)| pattern.check(name, matrix))
@@ -114,7 +118,7 @@ impl Core {
         self.w.check("W of the reduced system", &reduced.z)
     }
 
-    /// Computes r, and S or its diagonal.
+    /// Computes the reduced right-hand side r, and S or its diagonal.
     pub fn run(
         &self,
         work: &Work,

@@ -12,7 +12,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// Declares one of the two kernels, which have the same arguments.
+/// Declares one of the two kernels that factor blocks, which have the same arguments.
 macro_rules! factor_kernel {
     ($name:ident, $kernel:literal) => {
         kernel! {
@@ -35,7 +35,8 @@ macro_rules! factor_kernel {
 factor_kernel!(FactorEach, "factor_each");
 factor_kernel!(FactorGroup, "factor_group");
 
-/// Number of work-items in a group that factors one block: one for each row of the largest block.
+/// Number of work-items in a work-group that factors one block. Each item takes a row, so 32 items
+/// are enough for the largest block.
 const ROWS: usize = BlockShape::MAX_SIDE;
 
 pub(super) struct Factor {
@@ -48,12 +49,12 @@ pub(super) struct Factor {
 
 /// The factors of an execution.
 pub(super) struct Factors {
-    /// L of each block: its columns from the diagonal downwards, one after another. The diagonal
-    /// elements are stored as reciprocals.
+    /// The factor L of each block, stored column after column, each from the diagonal downwards.
+    /// The diagonal elements are stored as reciprocals.
     pub l: Buffer,
     pub y: Buffer,
-    /// 0, or `blocks` minus the number of a block that is not positive definite. The largest value
-    /// belongs to the first such block.
+    /// 0, or `blocks` minus the number of a block that is not positive definite. Of several blocks
+    /// that are not positive definite, the first one has the largest value.
     status: Buffer<u32>,
     blocks: usize,
 }
@@ -80,7 +81,7 @@ impl Factor {
         Ok(Self { element, kernel, groups, side, blocks })
     }
 
-    /// Allocates the factors of an execution. Their contents are undefined.
+    /// Allocates the factors of an execution, with undefined contents.
     pub fn output(&self, work: &Work) -> Result<Factors> {
         let Self { side, blocks, .. } = *self;
         let word = self.element.word();
@@ -108,7 +109,7 @@ impl Factor {
             .exact_division(device.info(), element)
             .define("P", side)
             .define("TOGETHER", groups.blocks)
-            // A power of 2, which is exact in both types.
+            // The least pivot is a power of 2, which the decimal text gives exactly for both types.
             .define("LEAST_PIVOT", format!("((ARITHMETIC){:e})", least_pivot(element)))
             .define("EACH", u8::from(each));
         let kernel = match each {
@@ -150,7 +151,7 @@ impl Factor {
     /// Floating-point operations of an execution, without damping, roots and divisions.
     pub fn flops(&self) -> u64 {
         let (side, blocks) = (self.side as u64, self.blocks as u64);
-        // The operations of each block are products that are subtracted, multiplications by
+        // The operations of a block are the products that are subtracted, the multiplications by
         // reciprocals, and the operations for y.
         blocks * ((side.pow(3) - side) / 3 + side * (side - 1) / 2 + side * side)
     }

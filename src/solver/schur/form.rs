@@ -1,4 +1,4 @@
-//! The two forms of S. An elimination uses one of them.
+//! The two forms of S, of which each elimination uses one.
 use super::{
     cameras::{Cameras, DampedU},
     equations::Floored,
@@ -8,7 +8,7 @@ use super::{
 use crate::{BlockShape, Device, DevicePattern, Real, Result, device::Work, element::ElementType, resident::DeviceCbc};
 
 /// The form in which an [`Elimination`](super::Elimination) computes S: [`Formed`](super::Formed)
-/// or [`Implicit`](super::Implicit). Only these two types implement it.
+/// or [`Implicit`](super::Implicit). Only `Formed` and `Implicit` implement the trait.
 pub trait Form: Sized + Send + Sync {
     /// Elements of the matrices.
     type Element: Real;
@@ -65,7 +65,7 @@ impl FormCore {
         self.cameras().map(Cameras::output).transpose()
     }
 
-    /// Computes S from Z and U. If S is not formed, computes U' and the diagonal of S.
+    /// Computes S from Z and U. If S is not formed, computes U' and the diagonal of S instead.
     pub fn run(
         &self,
         work: &Work,

@@ -67,16 +67,16 @@ impl<T: Real> Form for Formed<T> {
 impl FormedCore {
     pub fn ask(device: &Device, element: ElementType, shape: BlockShape, cameras: usize) -> Result<()> {
         PlannedProduct::ask_retarget(device, &Spec::of_square(element, shape, cameras, Part::Lower))?;
-        structure::Kernels::new(device)?;
+        structure::kernels(device)?;
         Base::ask(device, element, shape.rows())?;
-        // The kernel that copies the scalars of S for a sparse Cholesky factorization.
+        // Requests the kernel that copies the scalars of S for a sparse Cholesky factorization.
         ask_scalars(device, element, shape.product(shape.transpose()))
     }
 
     pub fn new(work: &Work, element: ElementType, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (start, (z, zt)) = (Instant::now(), factors_of_square(w));
         check_lower(&u.arrays.download(work)?)?;
-        let mut product = PlannedProduct::to_retarget(work, element, &z, &zt, Part::Lower)?;
+        let mut product = PlannedProduct::to_retarget(work, element, (&z, &zt), Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.retarget(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());

@@ -19,19 +19,20 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// The form of an [`Elimination`] in which S is an operator and never formed. Use it with
-/// preconditioned conjugate gradients if S has too many blocks (S. Agarwal, N. Snavely, S. M.
-/// Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
+/// The form of an [`Elimination`] in which S is an operator and never formed. The implicit form is
+/// meant for preconditioned conjugate gradients, if S has too many blocks to be stored (S. Agarwal,
+/// N. Snavely, S. M. Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
 ///
 /// ```text
 /// S·x = U'·x - Z·(Zᵀ·x),      Z·Zᵀ = W·V'⁻¹·Wᵀ,      r = b_c - W·V'⁻¹·b_p
 /// ```
 ///
 /// U, W, V and the damping are as for [`Formed`](super::Formed), and the same parts of the matrices
-/// are read. The right-hand side r and the results of back-substitution have the same bits. Memory
-/// and the time of a product grow with the blocks of W and U. A formed S has a block for each pair
-/// of cameras that see a common point. Forming S is the better choice if there are few such pairs,
-/// if S is factored, or if there are many products by S.
+/// are read. The right-hand side r and the results of back-substitution have the same bits as with
+/// [`Formed`](super::Formed). Memory and the time of a product by S grow with the number of blocks
+/// of W and U. A formed S has a block for each pair of cameras that see a common point. Forming S
+/// is the better choice if there are few pairs of such cameras, if S is factored, or if there are
+/// many products by S.
 ///
 /// Each execution computes Z, U', r and the diagonal blocks of S, which a block-Jacobi
 /// preconditioner inverts (Ceres Solver's `SCHUR_JACOBI`). A product adds in the order of
@@ -120,8 +121,8 @@ impl<T: Real> Elimination<Implicit<T>> {
 
     /// Computes y = S·x, with the S of the last execution that wrote `reduced`.
     ///
-    /// Returns when the product is enqueued. Allocates nothing after the first product. The first
-    /// use of `reduced` after an execution checks it as [`Reduced::check`] does.
+    /// Returns when the product is enqueued. Products after the first allocate nothing. The first
+    /// use of `reduced` after an execution checks it like [`Reduced::check`].
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) for a vector of another length than b_c,
@@ -160,8 +161,8 @@ impl Core {
 }
 
 impl<T: Real> Reduced<Implicit<T>> {
-    /// The diagonal blocks of S, complete. They have the same bits as in the formed S, and they are
-    /// symmetric if the diagonal blocks of U are.
+    /// The diagonal blocks of S, complete. The blocks have the same bits as in the formed S, and
+    /// they are symmetric if the diagonal blocks of U are symmetric.
     ///
     /// # Errors
     /// The errors of [`Reduced::check`].

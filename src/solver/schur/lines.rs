@@ -1,8 +1,8 @@
-//! Products of Z with vectors: r = b_c - Z·y by the rows of Z, and x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its
-//! columns. Kernels: `cl/solver/schur/lines.cl`.
+//! Products of Z with vectors: r = b_c - Z·y, summed along the rows of Z, and x_p = L⁻ᵀ·(y -
+//! Zᵀ·x_c), summed along the columns of Z. Kernels: `cl/solver/schur/lines.cl`.
 //!
-//! Long rows or columns (lines) are cut into pieces of [`RUN_PIECE`] terms. A work-group adds one
-//! piece. In a short line one work-item adds the terms of each element.
+//! Long rows or columns (lines) are cut into pieces of [`RUN_PIECE`] terms, and a work-group adds
+//! one piece. If a line is short, one work-item adds all terms of an element.
 use super::{
     factor::Factors,
     numbers::{GROUP, LINE_BYTES, SchurNumbers},
@@ -18,25 +18,16 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct CountPieces = "count_pieces" in "solver/schur/lines.cl" {
-        line_ptr: In<u32>,
-        piece_ptr: Out<u32>,
-        lines: u32,
-    }
-}
-
-kernel! {
-    struct MakePieces = "make_pieces" in "solver/schur/lines.cl" {
+    in "solver/schur/lines.cl":
+    struct CountPieces = "count_pieces" { line_ptr: In<u32>, piece_ptr: Out<u32>, lines: u32 }
+    struct MakePieces = "make_pieces" {
         line_ptr: In<u32>,
         piece_ptr: In<u32>,
         piece: Out<Piece>,
         lines: u32,
         pieces: u32,
     }
-}
-
-kernel! {
-    struct SumPieces = "sum_pieces" in "solver/schur/lines.cl" {
+    struct SumPieces = "sum_pieces" {
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
@@ -44,10 +35,7 @@ kernel! {
         x: In<Elem>,
         parts: Out<Elem>,
     }
-}
-
-kernel! {
-    struct ReduceRows = "reduce_rows" in "solver/schur/lines.cl" {
+    struct ReduceRows = "reduce_rows" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: In<u32>,
@@ -59,10 +47,7 @@ kernel! {
         r: Out<Elem>,
         lines: u32,
     }
-}
-
-kernel! {
-    struct BackSubstitute = "back_substitute" in "solver/schur/lines.cl" {
+    struct BackSubstitute = "back_substitute" {
         line_ptr: In<u32>,
         other: In<u32>,
         piece_ptr: In<u32>,
@@ -78,7 +63,7 @@ kernel! {
 
 /// The rows or the columns of Z.
 struct Lines {
-    /// The pattern of Z or of its transpose. Its columns are the lines.
+    /// The pattern of Z or of its transpose. The columns of the pattern are the lines.
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,

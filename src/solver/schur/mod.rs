@@ -2,10 +2,10 @@
 //! McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment - A Modern Synthesis*, 2000, section 6.1).
 //! This module is for solvers that repeat the reduction with the same patterns and new values.
 //!
-//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then it computes
-//! S = U' - Z·Zᵀ in one of two [forms](Form), and last r = b_c - Z·y. The plan holds everything
-//! that depends on patterns, and the output holds every value. So back-substitution and products
-//! by S are methods of the plan that read an output.
+//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then it computes S = U'
+//! - Z·Zᵀ in one of two [forms](Form), and finally r = b_c - Z·y. The plan holds everything that
+//! depends on patterns, and the output holds every value. So back-substitution and products by S
+//! are methods of the plan that read an output.
 mod base;
 mod cameras;
 mod core;
@@ -49,16 +49,17 @@ use system::block_rows;
 /// | Wᵀ V | |x_p| = |b_p|    x_p = V'⁻¹·(b_p - Wᵀ·x_c)
 /// ```
 ///
-/// U (cameras by cameras, blocks c x c) is read on and below the block diagonal, so you may store
-/// all of U or its lower triangle. A block above the diagonal without its mirror image below is
-/// refused. V (points by points, blocks p x p) has exactly the diagonal blocks, and they are read
-/// on and below their diagonals. W is cameras by points, blocks c x p. c and p are any numbers from
-/// 1 to 32. U' and V' include the damping; the matrices U and V do not change. Elements are `f64`
+/// U has cameras by cameras, in blocks of c x c elements. Only its blocks on and below the diagonal
+/// are read, so it may be stored whole or as its lower triangle. A block above the diagonal without
+/// its mirror image below is refused. V has points by points, in blocks of p x p elements. V must
+/// have exactly the diagonal blocks, and only elements on and below their diagonals are read. W has
+/// cameras by points, in blocks of c x p elements. The sides c and p are any numbers from 1 to 32.
+/// U' and V' are U and V with the damping; the matrices U and V do not change. Elements are `f64`
 /// or `f32`.
 ///
-/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p,
-/// S = U' - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted
-/// from U' is exactly symmetric. There are two forms:
+/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p, S = U'
+/// - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted from U'
+/// is exactly symmetric. There are two forms of S:
 ///
 /// * [`Elimination::formed`] computes S as a matrix with the blocks on and below its diagonal:
 ///   the blocks of U and of W·Wᵀ, and every diagonal block. Diagonal blocks are complete.
@@ -67,8 +68,8 @@ use system::block_rows;
 ///
 /// The results have the same bits as [`reference::schur`](crate::reference::schur), which documents
 /// the order of every sum. An execution reads [`NormalEquations`] and overwrites a [`Reduced`]; it
-/// cannot scale it or add to it. One plan serves any number of these, also from several threads at
-/// once.
+/// cannot add to the old contents. One plan may be executed with any number of [`NormalEquations`]
+/// and [`Reduced`], also from several threads at once.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -126,8 +127,8 @@ impl<F: Form> Elimination<F> {
     /// Computes x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution that wrote
     /// `reduced`. `x_c` is a solution of S·x_c = r, or an approximation of it.
     ///
-    /// Returns when the substitution is enqueued. Allocates nothing after the first substitution.
-    /// The first use of `reduced` after an execution checks it as [`Reduced::check`] does.
+    /// Returns when the substitution is enqueued. Substitutions after the first allocate nothing.
+    /// The first use of `reduced` after an execution checks it like [`Reduced::check`].
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),
@@ -175,10 +176,11 @@ impl<F: Form> Planned for Elimination<F> {
         Ok(Reduced { core, rhs, matrix: DeviceMatrix::zeros(self.core.form.pattern())? })
     }
 
-    /// The counted products are those of blocks of Z with blocks of Zᵀ. A formed S has one for each
-    /// point and each pair of cameras that see the point, including each camera with itself. An
-    /// implicit S only has the products of a camera with itself. The operations of damping, roots
-    /// and divisions, of back-substitution, and of products by S are not counted.
+    /// The products that are counted multiply a block of Z with a block of Zᵀ. A formed S takes
+    /// such a product for each point and each pair of cameras that see the point, including each
+    /// camera with itself. An implicit S takes such a product only for each point and each camera
+    /// that sees the point. The operations of damping, roots and divisions, of back-substitution,
+    /// and of products by S are not counted.
     fn cost(&self) -> Cost {
         self.core.cost()
     }

@@ -4,12 +4,12 @@ use crate::{Cbc, DeviceMatrix, DevicePattern, DeviceVector, Error, Result, resid
 use std::sync::OnceLock;
 
 /// The normal equations reduced to the cameras, S·x_c = r, and the values that back-substitution
-/// needs. It is the output of an [`Elimination`](super::Elimination), which creates it by
-/// [`output`](crate::Planned::output).
+/// needs. A reduced system is the output of an [`Elimination`](super::Elimination), which creates
+/// it by [`output`](crate::Planned::output).
 ///
-/// It holds the results of the last execution that wrote it. An execution that is refused changes
-/// nothing. After an execution that ends in an OpenCL error, the reduced system counts as never
-/// executed.
+/// A reduced system holds the results of the last execution that wrote it. An execution that is
+/// refused changes nothing. After an execution that ends in an OpenCL error, the reduced system
+/// counts as never executed.
 pub struct Reduced<F: Form> {
     pub(super) core: ReducedCore,
     pub(super) rhs: DeviceVector<F::Element>,
@@ -21,7 +21,7 @@ pub struct Reduced<F: Form> {
 pub(super) struct ReducedCore {
     /// The pattern of U.
     pub u: DevicePattern,
-    /// Z = W·L⁻ᵀ.
+    /// The matrix Z = W·L⁻ᵀ.
     pub z: DeviceCbc,
     pub factors: Factors,
     /// U', if S is not formed.
@@ -36,7 +36,7 @@ impl<F: Form> Reduced<F> {
     /// Whether the last execution found every block of V' positive definite.
     ///
     /// The first call after an execution waits for the execution and reads one word. All functions
-    /// that read the reduced system make this check too.
+    /// that read the reduced system also make this check.
     ///
     /// # Errors
     /// [`Error::NotPositiveDefinite`] with the number of the first block of V' that is not positive

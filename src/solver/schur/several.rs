@@ -1,5 +1,5 @@
-//! Operations with several right-hand sides at once, one in each column of a dense matrix: products
-//! by S, reduced right-hand sides and back-substitution.
+//! Operations with several right-hand sides at once: products by S, reduced right-hand sides and
+//! back-substitution. Each column of a dense matrix is a right-hand side.
 mod core;
 
 use self::core::SeveralCore;
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// The preparation of an [`Elimination`] for n right-hand sides at once, made by
+/// The preparation of an [`Elimination`] for several right-hand sides at once, made by
 /// [`Elimination::several`].
 pub struct Several<T: Real> {
     core: SeveralCore,
@@ -17,7 +17,7 @@ pub struct Several<T: Real> {
 }
 
 impl<F: Form> Elimination<F> {
-    /// Prepares for n right-hand sides at once.
+    /// Prepares for `n` right-hand sides at once.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::OpenCl`].
@@ -94,7 +94,7 @@ impl<T: Real> Elimination<Implicit<T>> {
     }
 }
 
-/// Refuses a dense matrix of other sides.
+/// Refuses a dense matrix that does not have `expected` rows and `n` columns.
 fn check_sides(name: &str, DenseShape { rows, cols, .. }: DenseShape, [expected, n]: [usize; 2]) -> Result<()> {
     match (rows, cols) == (expected, n) {
         true => Ok(()),
@@ -133,7 +133,7 @@ mod tests {
         let device = test_device();
         let (cameras, points, n) = (7, 40, 3);
         let w = device.upload(&Visibility { cameras, points, views: 3, ..Default::default() }.matrix()?)?;
-        // U also has a block below the diagonal.
+        // U has a block below the diagonal in addition to its diagonal blocks.
         let mut blocks: Vec<_> =
             diagonal(cameras, 6, 5)?.blocks().map(|(i, j, block)| (i, j, DMatrix::from(block))).collect();
         blocks.push((4, 2, dense(6, 6, 8)));
@@ -174,7 +174,7 @@ mod tests {
             plan.back_substitute(&reduced, &x, &mut of_points)?;
             assert_eq!(of_points.download()?, x_p.column(col).as_slice(), "X_p, column {col}");
         }
-        // S·X = B_c is solved with an S that is never formed.
+        // Solves S·X = B_c with an S that is never formed.
         let product = |p: &_, ap: &mut _| plan.multiply_several(&several, &reduced, p, ap).map(drop);
         let (x, solved) = conjugate_gradients(&upload(&b_c)?, 1e-12, 100, product)?;
         assert!(solved.iter().all(|column| column.converged), "{solved:?}");

@@ -1,4 +1,4 @@
-//! Computes Z = W·L⁻ᵀ by forward substitution with the factor of each column. Kernel:
+//! Computes Z = W·L⁻ᵀ by forward substitution. Each column of blocks of W has a factor L. Kernel:
 //! `cl/solver/schur/solve.cl`.
 use super::factor::Factors;
 use crate::{

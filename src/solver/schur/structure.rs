@@ -1,9 +1,10 @@
-//! Finds the pattern of S, once for a plan. S has the blocks of Z·Zᵀ and of U on and below the
-//! diagonal, and the whole diagonal. Kernels: `cl/solver/schur/structure.cl`.
+//! Finds the pattern of the Schur complement S, once for a plan. On and below the diagonal, S has
+//! the blocks of Z·Zᵀ and of U, and all blocks of the diagonal. Kernels:
+//! `cl/solver/schur/structure.cl`.
 use super::base::Slots;
 use crate::{
     Error, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel, kernels},
     primitives::{
         scan::{Scan, ScanTuning},
         transpose::Transposed,
@@ -13,7 +14,8 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct MakeSlots = "make_slots" in "solver/schur/structure.cl" {
+    in "solver/schur/structure.cl":
+    struct MakeSlots = "make_slots" {
         u_col_ptr: In<u32>,
         u_row_idx: In<u32>,
         p_col_ptr: In<u32>,
@@ -26,20 +28,14 @@ kernel! {
         n: u32,
         slots: u32,
     }
-}
-
-kernel! {
-    struct PlaceSlots = "place_slots" in "solver/schur/structure.cl" {
+    struct PlaceSlots = "place_slots" {
         slot_row: In<u32>,
         extra: In<u32>,
         place: InOut<u32>,
         s_row_idx: Out<u32>,
         slots: u32,
     }
-}
-
-kernel! {
-    struct PlaceEntries = "place_entries" in "solver/schur/structure.cl" {
+    struct PlaceEntries = "place_entries" {
         u_col_ptr: In<u32>,
         p_col_ptr: In<u32>,
         p_row_idx: In<u32>,
@@ -50,20 +46,14 @@ kernel! {
         n: u32,
         p_nnz: u32,
     }
-}
-
-kernel! {
-    struct SColumns = "s_columns" in "solver/schur/structure.cl" {
+    struct SColumns = "s_columns" {
         u_col_ptr: In<u32>,
         p_col_ptr: In<u32>,
         extra: In<u32>,
         s_col_ptr: Out<u32>,
         n: u32,
     }
-}
-
-kernel! {
-    pub(super) struct ScatterColumns = "scatter_columns" in "solver/schur/structure.cl" {
+    pub(super) struct ScatterColumns = "scatter_columns" {
         t_row_idx: In<u32>,
         t_source: In<u32>,
         column: Out<u32>,
@@ -71,35 +61,27 @@ kernel! {
     }
 }
 
-/// The pattern of S, and the entries of S that correspond to entries of the product and of U.
+/// The pattern of S, and the entries of S that correspond to entries of the product Z·Zᵀ and of U.
 pub(super) struct Structure {
     pub pattern: Arc<PatternArrays>,
-    /// Entry of S for each entry of the product.
+    /// The entry of S for each entry of the product Z·Zᵀ.
     pub places: Buffer<u32>,
     pub slots: Slots,
 }
 
-/// The kernels that find the structure.
-pub(super) struct Kernels {
-    make_slots: Kernel<MakeSlots<'static>>,
-    place_slots: Kernel<PlaceSlots<'static>>,
-    place_entries: Kernel<PlaceEntries<'static>>,
-    s_columns: Kernel<SColumns<'static>>,
-    group_size: usize,
+kernels! {
+    /// The kernels that find the structure.
+    pub(super) struct Kernels {
+        new make_slots: MakeSlots,
+        new place_slots: PlaceSlots,
+        new place_entries: PlaceEntries,
+        new s_columns: SColumns,
+    }
 }
 
-impl Kernels {
-    pub fn new(device: &Device) -> Result<Self> {
-        let group_size = device.info().elementwise_group();
-        let options = Options::group_size(group_size);
-        Ok(Self {
-            make_slots: Kernel::new(device, &options)?,
-            place_slots: Kernel::new(device, &options)?,
-            place_entries: Kernel::new(device, &options)?,
-            s_columns: Kernel::new(device, &options)?,
-            group_size,
-        })
-    }
+/// Requests the kernels.
+pub(super) fn kernels(device: &Device) -> Result<Kernels> {
+    Kernels::new(device, &Options::group_size(device.info().elementwise_group()))
 }
 
 impl Structure {
@@ -108,7 +90,8 @@ impl Structure {
     pub fn new(work: &Work, u: &PatternArrays, product: &PatternArrays) -> Result<Self> {
         let (device, cols, n) = (work.device(), u.ncols, u.ncols as u32);
         let (u_col_ptr, p_col_ptr, p_row_idx) = (&u.col_ptr, &product.col_ptr, &product.row_idx);
-        let Kernels { make_slots, place_slots, place_entries, s_columns, group_size } = Kernels::new(device)?;
+        let Kernels { make_slots, place_slots, place_entries, s_columns } = kernels(device)?;
+        let group_size = device.info().elementwise_group();
 
         let slot_count = u.nnz() + cols;
         if slot_count as u64 > PatternArrays::MAX_NNZ {

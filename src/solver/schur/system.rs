@@ -6,21 +6,23 @@ use crate::{
     error::Dimensions,
 };
 
-/// A term added to the diagonal of the Hessian. It makes the step defined, and limits its length.
+/// A term that is added to the diagonal of the Hessian, so that a step is defined and its length is
+/// limited.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Damping {
     /// No damping.
     #[default]
     None,
-    /// λ times the diagonal. The steps do not depend on units (Marquardt, 1963).
+    /// Adds λ times the diagonal. With damping by λ times the diagonal, steps do not depend on
+    /// units (Marquardt, 1963).
     Marquardt(f64),
-    /// λ itself (Levenberg, 1944).
+    /// Adds λ itself to each element of the diagonal (Levenberg, 1944).
     Levenberg(f64),
 }
 
-/// Damping in the type of the elements: x + (scale·max(x, floor) + shift) for each x on the
-/// diagonal.
+/// Damping in the type of the elements. Each x on the diagonal becomes x + (scale·max(x, floor) +
+/// shift).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Damped<V = Number> {
     pub scale: V,
@@ -33,14 +35,14 @@ impl Damping {
         Ok(Damped { scale, shift })
     }
 
-    /// The scale and the shift. Both must be finite after they are rounded to the element type.
+    /// The scale and the shift, which must be finite after they are rounded to the element type.
     pub(crate) fn terms(self, element: ElementType) -> Result<[f64; 2]> {
         let (scale, shift) = match self {
             Self::None => (0.0, 0.0),
             Self::Marquardt(lambda) => (lambda, 0.0),
             Self::Levenberg(lambda) => (0.0, lambda),
         };
-        // `length` with 0 rounds the number to the type.
+        // `element.length(x, 0.0)` rounds x to the element type.
         let is_number = |x: f64| x >= 0.0 && element.length(x, 0.0).is_finite();
         match is_number(scale) && is_number(shift) {
             true => Ok([scale, shift]),
@@ -54,8 +56,8 @@ pub(crate) fn packed(side: usize) -> usize {
     side * (side + 1) / 2
 }
 
-/// The smallest pivot of a positive definite block: the smallest normal number. A smaller pivot has
-/// lost digits, its reciprocal may be infinite, and some devices treat it as 0.
+/// The smallest pivot of a positive definite block: the smallest normal number. A pivot that is not
+/// normal has lost digits, its reciprocal may be infinite, and some devices treat it as 0.
 pub(crate) fn least_pivot(element: ElementType) -> f64 {
     if element.arithmetic() == ElementType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }

@@ -1,4 +1,4 @@
-//! Tuning files with new numbers or costs of a device.
+//! Adds new numbers or costs of a device to the text of a tuning file.
 use super::{BYTE_ORDER_MARK, Overrides};
 use crate::{
     Error, Result,
@@ -11,7 +11,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// [`Error::Argument`] if `text` is not a tuning file, or if a later section that matches the
-/// device gives other costs. That section would take precedence.
+/// device gives other costs, because that section takes precedence.
 pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, MethodCost)]) -> Result<String> {
     let json = |cost| serde_json::to_value(cost).map_err(|error| Error::Argument(error.to_string()));
     let given = costs.iter().map(|&(method, cost)| Ok((method, json(cost)?)));
@@ -30,8 +30,8 @@ pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, Me
 ///
 /// # Errors
 /// [`Error::Argument`] if `text` is not a tuning file, if no kernel can be compiled with the
-/// numbers, or if a later section that matches the device gives other numbers. That section would
-/// take precedence.
+/// numbers, or if a later section that matches the device gives other numbers, because that section
+/// takes precedence.
 pub fn merged_numbers(text: &str, kind: DeviceKind, name: &str, numbers: &[(&str, usize)]) -> Result<String> {
     let given = numbers.iter().map(|&(number, value)| Ok((number, value.into())));
     let (merged, file) = merged(text, &["devices", name], given)?;

@@ -6,8 +6,8 @@ use crate::{Error, Result};
 pub(crate) enum Values {
     All,
     PowersOfTwo,
-    /// Powers of two: the number of work-items of a work-group, or of a part of one. Devices limit
-    /// it.
+    /// Powers of two that are numbers of work-items of a work-group, or of a part of a work-group.
+    /// Each device limits the number of work-items of a work-group.
     Groups,
     MultiplesOf8,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Bound {
     pub least: usize,
     pub most: usize,
     pub values: Values,
-    /// The other numbers on which these bounds depend.
+    /// The names and values of the other numbers on which these bounds depend.
     pub beside: Vec<(&'static str, usize)>,
 }
 
@@ -67,9 +67,9 @@ impl Bound {
     }
 }
 
-/// Returns the least value of a factor of a scan's tile if the other factor is `other`. A tile must
-/// have at least two words. If it had one, there would be as many tiles as words, and scanning
-/// their sums would never end.
+/// Returns the least value of a factor of a scan's tile if the other factor is `other`. A tile has
+/// at least two words. Tiles of one word would have one sum for each word, and scanning the sums of
+/// the tiles would never end.
 pub(crate) fn least_of_tile(other: usize) -> usize {
     if other > 1 { 1 } else { 2 }
 }

@@ -41,7 +41,7 @@ fn numbers_that_cannot_be_are_refused_by_name() {
     assert!(unknown.contains("there is no number `adaptive_groups` (earlier versions had more): remove it, or give"));
 }
 
-/// Each number is within its own bounds, but their product is too large.
+/// Tests numbers that are within their own bounds, but whose product is too large.
 #[test]
 fn products_of_numbers_are_bounded() {
     let [cpu, gpu] = KINDS;
@@ -54,8 +54,8 @@ fn products_of_numbers_are_bounded() {
     assert!(refused(cpu, [("drop_scan_items", 257)]).contains("drop_scan_items is 257, not from 2 to 256"));
 }
 
-/// A kernel whose local memory grows with two numbers: the items of a work-group, and the elements
-/// that each item holds.
+/// A kernel whose local memory grows with two numbers: the number of items of a work-group, and the
+/// number of elements that each item holds.
 struct Group {
     kernel: &'static str,
     numbers: [&'static str; 2],
@@ -93,7 +93,7 @@ fn work_groups_of_accepted_numbers_fit_local_memory() {
     assert!(accepted > all / 2 && accepted < all, "{accepted} of {all} are accepted");
 }
 
-/// The numbers of a kind of device, many times. Each time one number is at one of its bounds.
+/// Many sets of numbers for a kind of device. In each set one number is at one of its bounds.
 fn at_bounds(kind: DeviceKind) -> impl Iterator<Item = GivenNumbers> {
     let end = move |bound: &Bound, end| {
         let numbers = at_bound(kind, given([]), bound.name, bound.nearest(end));
@@ -105,7 +105,8 @@ fn at_bounds(kind: DeviceKind) -> impl Iterator<Item = GivenNumbers> {
     all.into_iter().flat_map(move |bound| [end(&bound, bound.least), end(&bound, bound.most)])
 }
 
-/// If a tile had one word, the scan of the sums of tiles would never end.
+/// Tests that tiles have at least two words. If a tile had one word, the scan of the sums of tiles
+/// would never end.
 #[test]
 fn tiles_of_scans_have_two_words_in_groups_of_any_size() -> Result<()> {
     for (kind, numbers) in KINDS.into_iter().flat_map(|kind| at_bounds(kind).map(move |numbers| (kind, numbers))) {

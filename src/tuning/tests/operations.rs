@@ -23,7 +23,8 @@ pub struct Operation {
     pub run: Run,
 }
 
-/// Operations that are run after every change: one of each kind, and those that once failed.
+/// Operations that are run after every change of the library: one of each kind, and operations that
+/// have failed before.
 const SAMPLE: [&str; 13] = [
     "scalars by auto",
     "scalars by esc",
@@ -76,8 +77,8 @@ fn sides<M: Matrix>(matrix: &M) -> (usize, usize) {
     if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) }
 }
 
-/// Returns the bits of the result. They are empty if the operation is refused, which must not
-/// depend on the numbers.
+/// Returns the bits of the result, or no bits if the operation is refused. Whether it is refused
+/// must not depend on the numbers.
 fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
     match found {
         Err(Error::Argument(_) | Error::Unsupported { .. }) => Ok(Vec::new()),
@@ -85,7 +86,8 @@ fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
     }
 }
 
-/// Makes a matrix with rows of 0 to 90 entries, and two rows of several pieces of 1024.
+/// Makes a matrix with rows of 0 to 90 entries, and with two rows that are so long that they are
+/// cut into several pieces of 1024 entries.
 fn long_rows() -> Result<Csr<f64>> {
     let (cols, mut random) = (2500, Random::new(1));
     let length = |row: usize| if row % 40 == 7 { 2100 } else { row * 37 % 91 };

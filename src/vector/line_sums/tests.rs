@@ -66,7 +66,8 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
         let cut: BTreeSet<u32> = parts.filter(|piece| piece.part != u32::MAX).map(|piece| piece.run).collect();
         assert_eq!(cut.len(), cuts, "the longest lines");
         ordered[usize::from(rows)] = sums.lines.is_ordered;
-        // The second execution finds the counts of arrived pieces that the first has left.
+        // The second execution finds the counts of arrived pieces that the first execution has
+        // left.
         for y in [&mut first, &mut second] {
             sums.run(&work, (&on_device).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), y)?;
         }
@@ -95,8 +96,8 @@ fn sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
     Ok(())
 }
 
-/// Groups with fewer items than sums and with more; one element at once and several; sums with
-/// groups of their own.
+/// Tests groups with fewer items than sums and with more, one element at once and several, and sums
+/// with groups of their own.
 #[test]
 fn small_sums_have_the_bits_of_the_reference() -> Result<()> {
     let [scalars, blocks] = scalars_and_blocks()?;
@@ -110,7 +111,7 @@ fn small_sums_have_the_bits_of_the_reference() -> Result<()> {
 /// A tuning in which lines are in tiles, and in pieces whose sums share a group or have their own.
 const OF_ITEMS: LineTuning = LineTuning { tile: 40, longest: 9, ..tuning(16, 9, 9, [2, 2]) };
 
-/// One entry at once and several; guessed sums of pieces, with two rounds and with many.
+/// Tests one entry at once and several, and guessed sums of pieces, with two rounds and with many.
 #[test]
 fn lines_that_items_load_by_themselves() -> Result<()> {
     for (rows, cols) in [(2, 3), (6, 6), (4, 1)] {
@@ -144,8 +145,8 @@ fn small_lines_that_items_load_by_themselves() -> Result<()> {
 
 #[test]
 fn small_tiles_in_an_order_of_their_own() -> Result<()> {
-    // Tiles of short rows. The tile of a row of 80 entries comes first. A row of 130 entries is in
-    // a piece.
+    // The matrix has short rows, a row of 80 entries, whose tile comes first, and a row of 130
+    // entries, which is too long for a tile.
     let length = |row: usize| [2, 80, 130][usize::from(row == 90) + 2 * usize::from(row == 120)];
     let places = (0..150).flat_map(|row| (0..length(row)).map(move |k| (row, (row + k) % 150)));
     let host = Csc::from_triplets(150, 150, places.map(|(i, j)| (i, j, (i * 7 + j) as f32 * 0.37)))?;
@@ -156,7 +157,7 @@ fn small_tiles_in_an_order_of_their_own() -> Result<()> {
 
 #[test]
 fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
-    // Several words, and three pieces; two lines are cut.
+    // A sum of doubles takes several words. Two lines are cut, into three pieces each.
     check(&arrow::<f64>(2049, 2, BlockShape::SCALAR)?, TUNINGS[3], 2)?;
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[1], 2)?;
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[8], 2)?;
@@ -171,8 +172,8 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
     const LENGTHS: [usize; 12] = [3, 39, 40, 0, 41, 512, 64, 1024, 1025, 333, 200, 1];
     // Rows of two pieces, which a group adds at once, and of three pieces, which are cut.
     const PAIRS: [usize; 8] = [1025, 2, 1024, 1290, 2048, 2049, 1961, 40];
-    // Random numbers of both signs, and of one sign; zeros; numbers whose largest cancel; a sum in
-    // which a single number decides the rounding.
+    // The values are random numbers of both signs or of one sign, zeros, numbers whose largest
+    // cancel, or numbers of which a single one decides the rounding of the sum.
     const VALUES: [fn(usize, &mut Random) -> f64; 5] = [
         |_, random| 2.0 * random.unit() - 1.0,
         |_, random| random.unit(),
@@ -226,7 +227,7 @@ fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
     // The edge from node k to node k + 1 has length k + 1. An edge from the first node to the last
-    // has 100.
+    // has length 100.
     let steps = (0..4).map(|k| (k + 1, k, k as f64 + 1.0));
     let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
     let a = DeviceCbc::upload(&work, host.as_cbc())?;

@@ -1,5 +1,5 @@
 //! Lines that are too long for one work-group or slot, cut in pieces.
-use super::{CountPieces, Index, Kernels, Limits, PlacePieces};
+use super::{CountPieces, Index, Kernels, Limits, PlacePieces, group_size};
 use crate::{
     Result,
     device::{Buffer, Grid, Work, at_most},
@@ -33,7 +33,7 @@ pub(crate) struct Uncounted {
 impl Uncounted {
     /// Cuts the columns of `pattern` that have more than `longest` entries. Reads nothing back.
     pub fn new(work: &Work, pattern: &PatternArrays, longest: usize) -> Result<Self> {
-        let Kernels { count, place, group_size, .. } = Kernels::new(work.device())?;
+        let Kernels { count, place, .. } = Kernels::of(work.device())?;
         count.ask(work.device());
         place.ask(work.device());
         let (lines, nnz) = (pattern.ncols, pattern.nnz());
@@ -42,7 +42,7 @@ impl Uncounted {
         let most = cuts + lines.min(nnz / (longest + 1));
         let (mut left, mut counts) = (work.buffer(4)?, work.buffer(4)?);
         work.fill_zero(&mut left)?;
-        let (line_ptr, grid) = (&pattern.col_ptr, Grid::items(lines, group_size));
+        let (line_ptr, grid) = (&pattern.col_ptr, Grid::items(lines, group_size(work.device())));
         let (lines, longest, whole, before) = (lines as u32, longest as u32, RUN_PIECE as u32, 0);
         count.launch(work, grid, CountPieces { line_ptr, counts: &mut left, lines, longest, whole, before })?;
         work.copy(&left, 0, &mut counts, 0, 4)?;
@@ -84,7 +84,7 @@ impl LongLines {
             return Self::none(work);
         }
         let pattern = index.pattern();
-        let kernels = Kernels::new(work.device())?;
+        let kernels = Kernels::of(work.device())?;
         kernels.count.ask(work.device());
         kernels.place.ask(work.device());
         Self::by(kernels, work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], Limits::of_tiles(most), 0)
@@ -92,14 +92,14 @@ impl LongLines {
 
     /// Cuts the lines that are too long for a tile; see [`Shares::new`](super::Shares::new).
     pub(super) fn by(
-        Kernels { count, place, group_size, .. }: Kernels,
+        Kernels { count, place, .. }: Kernels,
         work: &Work,
         line_ptr: &Buffer<u32>,
         [lines, nnz]: [usize; 2],
         limits: Limits,
         before: usize,
     ) -> Result<Self> {
-        let grid = Grid::items(lines, group_size);
+        let grid = Grid::items(lines, group_size(work.device()));
         let [longest, whole, before] = [limits.longest, limits.whole, before].map(|entries| entries as u32);
         let (places, lines) = ((nnz + lines) as u64, lines as u32);
 

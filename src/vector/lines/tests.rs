@@ -16,8 +16,7 @@ fn pattern(lengths: &[usize]) -> Result<Pattern> {
 /// and that pieces cover their lines.
 fn shares_are_complete(lengths: &[usize], limits: Limits, before: usize) -> Result<()> {
     let Limits { tile, whole, .. } = limits;
-    let device = test_device();
-    let work = Work::new(&device, None);
+    let work = Work::new(&test_device(), None);
     let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
     let sizes = [arrays.ncols, arrays.nnz()];
     let lines = Shares::new(&work, &arrays.col_ptr, sizes, limits, before)?;
@@ -63,8 +62,7 @@ fn shares_are_complete(lengths: &[usize], limits: Limits, before: usize) -> Resu
 
 #[test]
 fn small_tiles_with_long_lines_come_first() -> Result<()> {
-    let device = test_device();
-    let work = Work::new(&device, None);
+    let work = Work::new(&test_device(), None);
     // Tiles of 128 entries and lines: one of short lines, one with a line of 70, one with a line in
     // pieces, one with a line of 128, and one with a line of 64 beside short ones.
     let mut lengths = [vec![1; 64], vec![70, 57], vec![300], vec![0; 83], vec![128, 64], vec![1; 64]].concat();
@@ -87,7 +85,7 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
         };
         let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], Limits::of_tiles(128), 0)?;
         let found = heavy_tiles_first(&work, &arrays, shares.tiles(), tuning)?.download(&work)?;
-        // The tasks of groups are in that order, without the lines that are in pieces.
+        // The tasks of groups are in the order of the tiles, without the lines that are in pieces.
         let (first, pieces) = (shares.tile_line.download(&work)?, shares.pieces.download(&work)?);
         let lines = Lines::new(&work, Index::Columns(arrays), tuning)?;
         let (ptr, tasks) = (pattern(lengths)?.col_ptr().to_vec(), lines.tasks.download(&work)?);
@@ -138,7 +136,7 @@ fn small_lines_are_shared_out_whole() -> Result<()> {
         for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
             shares_are_complete(lengths, Limits::of_tiles(tile), before)?;
         }
-        // Lines of two pieces that one group takes, except for the line of 2049.
+        // One group takes a line of two pieces whole. The line of 2049 entries is cut.
         for (tile, longest) in [(0, 0), (8, 5), (1024, 512)] {
             shares_are_complete(lengths, Limits { tile, longest, whole: 2 * RUN_PIECE }, 0)?;
         }

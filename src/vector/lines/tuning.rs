@@ -10,8 +10,8 @@ pub(crate) struct LineTuning {
     pub group_size: usize,
     /// Maximum number of entries plus lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Maximum number of entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less
-    /// than `tile` only if items load lines by themselves, or if lines are added by guesses.
+    /// Maximum number of entries of a line in a tile, at most `RUN_PIECE` and `tile`. The number is
+    /// less than `tile` only if items load lines by themselves, or if lines are added by guesses.
     pub longest: usize,
     /// Number of entries that are in local memory at once: at least the entries of two tiles.
     pub held: usize,
@@ -21,23 +21,23 @@ pub(crate) struct LineTuning {
     pub skewed: (usize, usize),
     /// Number of entries that an item loads at once if it loads lines by itself, otherwise 0.
     pub direct: usize,
-    /// About how many terms an item reads from local memory before it adds them.
+    /// Approximate number of terms that an item reads from local memory before it adds them.
     pub together: usize,
     /// The least number of terms of a piece of scalars that all items of a work-group add together,
-    /// by guesses; 0 if no piece is added in this way. If each sum of blocks has a work-group,
-    /// every piece is added in this way unless the number is 0.
+    /// by guesses; 0 if no piece is added by guesses. If each sum of blocks has a work-group, every
+    /// piece is added by guesses unless the number is 0.
     pub guessed: usize,
     /// Maximum number of entries of a line that is a single piece: `RUN_PIECE`, or more if a
     /// work-group adds the sums of several pieces at once by guesses.
     pub whole: usize,
-    /// If the longest line of a tile has at least this many entries, tiles differ in weight. The
-    /// number is at least 1.
+    /// If the longest line of a tile has at least `light` entries, tiles differ in weight. `light`
+    /// is at least 1.
     pub light: usize,
-    /// If no more work-groups than this are needed, each sum of a piece has a work-group.
+    /// If at most `apart` work-groups are needed, each sum of a piece has a work-group.
     pub apart: usize,
 }
 
-/// At least this many work-groups run at once on each compute unit. If each sum of a piece has a
+/// At least `MOST_APART` work-groups run at once on each compute unit. If each sum of a piece has a
 /// work-group, the sums are added at the same time, but blocks are loaded in small parts.
 const MOST_APART: usize = 4;
 
@@ -48,11 +48,11 @@ pub(crate) const STRETCHES: usize = 8;
 /// one piece each would have to exchange their sums.
 const GUESSED_PIECES: usize = 2;
 
-/// With at most this many tiles for each compute unit, all tiles run at once.
+/// With at most `FEW_TILES` tiles for each compute unit, all tiles run at once.
 const FEW_TILES: usize = 4;
 
 /// Returns the number of entries, of `terms` terms each, that an item loads at once: the fewest
-/// that have 2·`most` terms, but no more than `most`.
+/// that have 2·`most` terms, but no more than `most` entries.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
     (2 * most).div_ceil(terms).min(most)
 }
@@ -87,8 +87,8 @@ impl LineTuning {
 
     /// Adapts the tuning to lines of scalars. `places` is the number of entries plus lines. If all
     /// tiles run at once, the longest line determines their time, and work-groups add long lines by
-    /// guesses. Otherwise guesses cost more than they save: `rmat18_e8` took 25 us on an H200 with
-    /// guesses, and 22 us without.
+    /// guesses. If not all tiles run at once, guesses cost more than they save: `rmat18_e8` took 25
+    /// us on an H200 with guesses, and 22 us without.
     pub fn of(self, info: &DeviceInfo, places: usize) -> Self {
         let guessed = info.numbers::<LineNumbers>().guessed_line;
         let few = places <= FEW_TILES * info.compute_units as usize * self.tile;
@@ -158,12 +158,12 @@ impl LineTuning {
     }
 }
 
-/// With this many sums for each compute unit, one item for each sum keeps the unit busy.
+/// With `MANY_SUMS` sums for each compute unit, one item for each sum keeps the unit busy.
 const MANY_SUMS: usize = 256;
 
 /// Returns the maximum number of entries of a line that an item loads by itself: `least`, or about
-/// twice the mean. The result is `None` if there are too few lines, with `sums` sums each, for all
-/// items of the device. It is a power of two, so that few kernels serve all matrices.
+/// twice the mean. Returns `None` if there are too few lines, with `sums` sums each, for all items
+/// of the device. The maximum is a power of two, so that few kernels serve all matrices.
 pub(crate) fn longest_of_item(
     least: usize,
     [lines, entries]: [usize; 2],
@@ -174,8 +174,9 @@ pub(crate) fn longest_of_item(
     many.then(|| (2 * entries / lines).next_power_of_two().max(least))
 }
 
-/// If the number of entries that an item loads at once is in this range, items load lines by
-/// themselves. Otherwise work-groups load them through local memory. On the H200 nine blocks of 2x2
-/// at once took 45.8 us, and 41.0 us through local memory. Two blocks of 8x8 took 22.0 us, and 34.5
-/// us through local memory. Larger numbers have not been measured.
+/// If the number of entries that an item loads at once is in range `DIRECT`, items load lines by
+/// themselves. If the number is not in range `DIRECT`, work-groups load lines through local memory.
+/// On an H200, blocks of 2x2 took 45.8 us if items loaded nine at once, and 41.0 us through local
+/// memory. Blocks of 8x8 took 22.0 us if items loaded two at once, and 34.5 us through local
+/// memory. Larger numbers of entries at once have not been measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;

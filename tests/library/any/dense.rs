@@ -11,8 +11,8 @@ use blockmul::{
     reference::multiply_any_dense,
 };
 
-/// A dense matrix of small integers. Two unused elements follow each line: a row or a column, by
-/// `layout`.
+/// A dense matrix of small integers. Two unused elements follow each line of the matrix; a line is
+/// a row or a column, according to `layout`.
 fn numbers(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<AnyDense> {
     let shape = DenseShape::new(rows, cols, layout);
     let shape = shape.with_leading(shape.leading + 2);
@@ -98,6 +98,6 @@ fn dense_matrices_that_do_not_belong_are_refused() -> Result<()> {
     refused(plan.execute((&a, &d), &mut narrow_c).map(drop), "C: elements of f32, those of the plan are f64");
     refused(ApplyDense::of(&a, 2).pack(&rows).map(drop), "A is a Csr<f64>, the plan is of Csc<f64>");
     let bytes = device.upload(&formats(ElementType::U8)?[0])?;
-    refused(ApplyDense::of(&bytes, 2).plan().map(drop), "elements of u8 have or-and alone");
+    refused(ApplyDense::of(&bytes, 2).plan().map(drop), "elements of u8 support or-and only");
     Ok(())
 }

@@ -11,8 +11,8 @@ use blockmul::{
     reference,
 };
 
-/// A group of 2x2 blocks beside a group of 2x3 blocks, stored by columns and by rows. The values
-/// are small integers.
+/// A group of 2x2 blocks beside a group of 2x3 blocks, stored by columns and by rows. The values of
+/// these groups are small integers.
 fn groups(element: ElementType) -> Result<[BlockGroups<AnyMatrix>; 2]> {
     let of = |cols, seed| {
         generate::Uniform {

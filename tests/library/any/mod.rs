@@ -1,5 +1,6 @@
-//! Matrices whose element type and format are known only at run time. The results have the same
-//! bits as with static types. Operands that do not match are refused.
+//! Matrices whose element type and format are known only at run time. Results for such matrices
+//! have the same bits as with static types. The tests also require that operands that do not match
+//! are refused.
 mod dense;
 mod groups;
 mod structure;
@@ -194,7 +195,7 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     let integers = device.upload(&formats(ElementType::I32)?[0])?;
     refused(Product::of(&integers, &integers).drop_below(1.0).run().map(drop), "entries are dropped by");
     let bytes = device.upload(&formats(ElementType::U8)?[0])?;
-    refused(Product::of(&bytes, &bytes).run().map(drop), "elements of u8 have or-and alone");
+    refused(Product::of(&bytes, &bytes).run().map(drop), "elements of u8 support or-and only");
     refused(Product::of(&a, &a).alignment(32).run().map(drop), "an alignment is for blocks");
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Vectors whose element type is known only at run time, and matrices of this kind that are made of
-//! an application's arrays.
+//! Vectors whose element type is known only at run time, and matrices that are made of an
+//! application's arrays.
 use super::{algebra, formats, refused};
 use crate::common::device;
 use blockmul::{

@@ -1,10 +1,11 @@
-//! Shared parts of the library's tests: what the machine has, and families of matrices. Values are
-//! small integers, so that sums are exact.
+//! Shared parts of the library's tests: what the machine has, and families of matrices. The values
+//! of these families are small integers, so that sums are exact.
 #[path = "../outside.rs"]
 mod outside;
 
 use blockmul::{
     BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Part, Plan, Planned, Product, Result,
+    device::Counters,
     generate::{self, Values},
     matrix::Pattern,
     product::Report,
@@ -27,7 +28,7 @@ pub fn to_host<M: Matrix>(
 }
 
 /// Checks that both matrices have the same pattern, the same shape of blocks, and the same bits in
-/// every block. Strides may differ.
+/// every block. The strides of the matrices may differ.
 pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
     let (got, want) = (got.as_cbc(), want.as_cbc());
     assert_eq!((got.pattern, got.shape), (want.pattern, want.shape), "{what}: pattern and shape");
@@ -37,9 +38,21 @@ pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
     }
 }
 
-/// The pattern and the bytes of the values, padding included.
+/// Returns the pattern and the bytes of the values, padding included.
 pub fn bits<T: Element>(matrix: &Cbc<T>) -> (&Pattern, &[u8]) {
     (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
+}
+
+/// Waits for the device. Since `before`, no buffer was made or taken, and nothing was read. Returns
+/// the counters.
+pub fn nothing_taken(device: &Device, before: &Counters) -> Counters {
+    device.finish().unwrap();
+    let after = device.counters();
+    assert_eq!(
+        (after.buffers_created, after.buffers_taken, after.read_backs),
+        (before.buffers_created, before.buffers_taken, before.read_backs)
+    );
+    after
 }
 
 pub fn shape(rows: usize, cols: usize) -> BlockShape {
@@ -59,7 +72,8 @@ pub fn real(rows: usize, cols: usize, per_column: usize, shape: BlockShape, seed
     generate::Uniform { rows, cols, per_column, shape, seed, ..Default::default() }.matrix().unwrap()
 }
 
-/// A row and a column of `length` blocks of 2x2 real numbers. Their product is one run.
+/// A row and a column of `length` blocks of 2x2 real numbers. The product of the row and the column
+/// is one run.
 pub fn row_and_column(length: usize) -> (Cbc<f64>, Cbc<f64>) {
     (real(1, length, 1, shape(2, 2), 1), real(length, 1, length, shape(2, 2), 2))
 }

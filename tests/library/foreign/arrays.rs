@@ -1,5 +1,5 @@
-//! Buffers of an application are multiplied in place, and the library lends its buffers. Both sides
-//! retain and release them.
+//! Buffers of an application are multiplied in place, and the library lends its own buffers to the
+//! application. Both the application and the library retain and release such buffers.
 use super::{App, QUEUES};
 use crate::common::{Family, blocks, scalars};
 use blockmul::dense::{DenseShape, DenseView, DeviceDense, Layout, Side};
@@ -106,7 +106,7 @@ fn handles_are_retained_while_in_use_and_released_after() -> Result<()> {
         );
         Ok(())
     };
-    // An OpenCL runtime may retain a queue for the events of the last commands. So counts of
+    // An OpenCL runtime may retain a queue for the events of the last commands. Therefore counts of
     // references are compared after the threads of the runtime have released the queue.
     let settled = |want: Option<(u32, u32, [u32; 3])>| {
         app.queue.finish().unwrap();

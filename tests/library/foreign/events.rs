@@ -24,7 +24,7 @@ fn events_order_the_product_among_the_commands_of_another_queue() -> Result<()> 
         let c = blockmul::multiply(&da, &da)?;
         let marker = device.marker()?;
         let mut got = vec![0.0; c.nnz()];
-        // This read waits for the product, and the next round's write waits for this read.
+        // The read of C waits for the product, and the write of the next round waits for the read.
         unsafe {
             let values = std::mem::ManuallyDrop::new(Buffer::<f64>::new(c.raw_parts().values));
             other.enqueue_read_buffer(&values, 1, 0, &mut got, &[marker.raw().unwrap().unwrap()]).unwrap();
@@ -53,7 +53,7 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
             let status = get_event_info(event, opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS).unwrap();
             Ok(i32::from(status) == CL_COMPLETE)
         };
-        // An execution that did not wait would be complete by now.
+        // An execution that did not wait for the event would be complete by now.
         std::thread::sleep(Duration::from_millis(30));
         assert!(!done(&marker)?, "queue properties {properties}");
         set_user_event_status(event, CL_COMPLETE).unwrap();
@@ -61,7 +61,8 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
         assert!(done(&marker)? && done(&after)?);
         let twice = |matrix: &Csc<f64>| matrix.values().iter().map(|x| 2.0 * x).collect::<Vec<_>>();
         assert_eq!(c.download()?.values(), twice(&reference::multiply(&a, &a)?));
-        // The device's own markers need no waiting, because its queue executes commands in order.
+        // An execution need not wait for markers of its own device, because its queue executes
+        // commands in order.
         plan.execute((&da, &da), Accum::into(&mut c).after([&marker, &after]))?.wait()?;
         assert_eq!(c.download()?, reference::multiply(&a, &a)?);
         unsafe { opencl3::event::release_event(event) }.unwrap();
@@ -91,7 +92,7 @@ fn a_product_waits_for_the_event_behind_which_its_operand_is_written() -> Result
         let marker = device.marker()?;
         std::thread::scope(|scope| {
             let product = scope.spawn(|| blockmul::multiply(&da, &da)?.download());
-            // A product that did not wait would be complete by now.
+            // A product that did not wait for the event would be complete by now.
             std::thread::sleep(Duration::from_millis(30));
             let status: i32 =
                 get_event_info(marker.raw().unwrap().unwrap(), opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS)

@@ -18,7 +18,7 @@ use std::ptr;
 const QUEUES: [u64; 3] =
     [0, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE];
 
-/// An application with its own context and queue. It makes buffers.
+/// An application with its own context and queue. The application makes buffers.
 pub struct App {
     queue: CommandQueue,
     context: Context,
@@ -26,8 +26,8 @@ pub struct App {
 
 impl App {
     pub fn new(properties: u64) -> Self {
-        // The device of the other tests, by its index in the list. It is opened first, because two
-        // threads must not start PoCL at the same time.
+        // The device of the other tests, by its index in the list. The device is opened first,
+        // because two threads must not start PoCL at the same time.
         let index = device().info().index;
         let ids: Vec<_> = opencl3::platform::get_platforms()
             .unwrap()

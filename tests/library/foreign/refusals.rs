@@ -47,8 +47,8 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     let (app, stranger) = (App::new(0), App::new(0));
     let mixed = unsafe { Device::adopt(app.context.get(), app.context.default_device(), stranger.queue.get()) };
     assert!(mixed.unwrap_err().to_string().contains("another context"));
-    // Two kinds of handles do not belong to the context: a null handle and, if the driver can
-    // divide devices, a part of the context's device.
+    // Handles of two kinds do not belong to the context of the application: a null handle and, if
+    // the driver can divide devices, a part of the context's device.
     let adopt = |device| unsafe { Device::adopt(app.context.get(), device, app.queue.get()) };
     let whole = opencl3::device::Device::new(app.context.default_device());
     let by_counts = [CL_DEVICE_PARTITION_BY_COUNTS, 1, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0];
@@ -88,7 +88,7 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     let blocky = RawMatrix { shape: BlockShape::new(2, 2)?, stride: 4, ..own.3 };
     assert!(matches!(unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &blocky) }, Err(Error::Argument(_))));
     // With the first stride nnz * stride wraps to 0, which would fit any buffer. The second stride
-    // is the largest that kernels support.
+    // of the test is the largest that kernels support.
     let square = blocks::<f64>(Family::Banded, 8, 8, 2, BlockShape::new(2, 2)?, 6);
     let own = app.buffers(&square);
     let apart = |stride| RawMatrix { stride, ..own.3 };

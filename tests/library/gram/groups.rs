@@ -43,8 +43,8 @@ fn by_rows<T: Element>(m: &BlockGroups<Cbc<T>>) -> BlockGroups<Bsr<T>> {
     BlockGroups::new(m.row_groups().to_vec(), m.col_groups().to_vec(), cells).unwrap()
 }
 
-/// Factors of a product of groups. Two cells of the product are sums of three products, and one is
-/// a sum of two. Two are a single product, and one is empty.
+/// Factors of a product of groups. Two cells of C are sums of three products, and one is a sum of
+/// two. Two cells of C are a single product, and one is empty.
 pub fn operands(values: Values) -> (BlockGroups<Cbc<f64>>, BlockGroups<Cbc<f64>>) {
     let inner = [(12, 9), (20, 3), (7, 2)];
     let a = grid(&[(15, 2), (9, 6)], &inner, &[(1, 2)], values, 1);
@@ -89,7 +89,8 @@ const ALL_PARTS: [GramParts; 5] = [
 ];
 
 /// A Jacobian of three groups of rows: observations, and two kinds that have blocks in only some
-/// groups of columns. Their parts of the Hessian have different patterns, which are united.
+/// groups of columns. The groups of rows contribute to the Hessian with different patterns, which
+/// are united.
 pub fn residuals(values: Values) -> BlockGroups<Cbc<f64>> {
     grid(&[(60, 2), (13, 6), (5, 1)], &[(9, 9), (25, 3), (3, 4)], &[(1, 1), (2, 0), (2, 1)], values, 7)
 }

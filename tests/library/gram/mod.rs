@@ -5,7 +5,7 @@ mod operator;
 mod refusals;
 mod weighted;
 
-use crate::common::{Random, device, shape};
+use crate::common::{Random, device, nothing_taken, shape};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product,
     foreign::Marker,
@@ -24,7 +24,7 @@ const WEIGHTED: [Weights<(), ()>; 3] = [Weights::BlockRows(()), Weights::Rows(()
 
 const PARTS: [Part; 3] = [Part::Full, Part::Lower, Part::Upper];
 
-/// Pattern, shape, and the bytes of each block.
+/// Returns pattern, shape, and the bytes of each block.
 type Bits = (blockmul::matrix::Pattern, BlockShape, Vec<Vec<u8>>);
 
 fn bits<M: Matrix>(m: &M) -> Bits {
@@ -51,7 +51,8 @@ fn cast<T: Element>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&x| T::from_f64(x)).collect()
 }
 
-/// n blocks on the diagonal. They are not symmetric, because W may be any matrix.
+/// Returns a matrix with `n` blocks on the diagonal. The blocks are not symmetric, because W may be
+/// any matrix.
 fn block_diagonal(n: usize, side: usize, values: Values, seed: u64) -> Cbc<f64> {
     let pattern = blockmul::matrix::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect()).unwrap();
     Cbc::new(pattern, shape(side, side), numbers(n * side * side, values, seed)).unwrap()
@@ -135,7 +136,7 @@ fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j = residuals(Values::Real);
     let dj = device.upload_groups(&j).unwrap();
     let cell = dj.get(0, 0).unwrap();

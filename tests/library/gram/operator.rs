@@ -61,7 +61,7 @@ fn every_type<T: Element>(values: Values) {
         let (n, seed) = (40, seed as u64);
         let matrix = |seed| jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
         let (j, w) = (matrix(seed), block_diagonal(n, r, values, seed + 50).cast::<T>());
-        // A matrix with the same pattern and other values.
+        // Returns a matrix with the pattern of the given matrix and other values.
         let other = Cbc::new(j.pattern().clone(), j.shape(), j.values().iter().rev().copied().collect()).unwrap();
         let vectors = [numbers(15 * c, values, seed + 3), numbers(n, values, seed), numbers(n * r, values, seed + 9)];
         let vectors = vectors.map(|vector| cast::<T>(&vector));
@@ -98,7 +98,7 @@ fn whole_numbers_have_the_product_with_the_gram() {
         assert_eq!(y.download().unwrap(), want, "{format}");
         assert_eq!(plan.products().map(Apply::format), [*format; 2]);
     }
-    // The operator of Jᵀ, which computes A·Aᵀ·x.
+    // The test has the operator of Jᵀ, which computes A·Aᵀ·x.
     let turned = device().upload(&j.transpose()).unwrap();
     let plan = Apply::<Cbc<f64>>::with(&turned.pattern()).transposed().gram().unwrap();
     let mut y = device().upload_vector(&[0.5; 60]).unwrap();
@@ -107,8 +107,9 @@ fn whole_numbers_have_the_product_with_the_gram() {
     assert_eq!(plan.products().map(|product| product.format().order()), [Order::Ascending; 2]);
 }
 
-/// Products with J, Jᵀ and a triangle of a symmetric matrix, in every format of scalars. Rows have
-/// 40 entries, so that a team of work-items may add them in another order than one work-item.
+/// The products are those with J, Jᵀ and a triangle of a symmetric matrix, in every format of
+/// scalars. Rows have 40 entries, so that a team of work-items may add them in another order than
+/// one work-item.
 #[test]
 fn each_product_has_the_order_of_its_format() {
     let a = generate::Uniform { rows: 80, cols: 50, per_column: 40, seed: 5, ..Default::default() }
@@ -165,7 +166,8 @@ fn other_semirings_have_no_weights() {
     assert_eq!(by_reference(weights).unwrap_err().to_string(), why);
 }
 
-/// Integers whose sums wrap around, bytes with the semiring or-and, and a J without rows.
+/// The cases are integers whose sums wrap around, bytes with the semiring or-and, and a J without
+/// rows.
 #[test]
 fn integers_and_empty_matrices_have_operators() {
     fn y_of<T: Element>(j: &Csc<f64>, semiring: Semiring, x: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
@@ -217,7 +219,7 @@ fn operands_of_other_sizes_are_refused() {
 
 #[test]
 fn executions_of_operators_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j = device.upload(&jacobian(40, 15, shape(2, 3), Values::Real, 1)).unwrap();
     let plan = ApplyGram::<Cbc<f64>>::new(&j.pattern()).unwrap();
     let w = DeviceMatrix::<Cbc<f64>>::zeros(plan.weights_pattern()).unwrap();
@@ -227,11 +229,6 @@ fn executions_of_operators_take_no_memory_and_read_nothing() {
         plan.execute((&j, &x), &mut y).unwrap();
         plan.execute((&j, Weights::Information(&w), &x), &mut y).unwrap();
     }
-    device.finish().unwrap();
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    nothing_taken(&device, &before);
     assert_eq!(y.download().unwrap(), [0.0; 45]);
 }

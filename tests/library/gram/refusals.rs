@@ -40,7 +40,7 @@ fn what_does_not_belong_is_refused() {
         plan.execute(Inputs::of(&j).weights(Weights::BlockRows(&apart)), &mut h),
         Err(Error::DeviceMismatch { .. })
     ));
-    // The patterns belong to another kind of matrix.
+    // The patterns here belong to another kind of matrix than the plan's.
     assert!(matches!(
         Product::gram(&j.pattern()).weighted(Weights::Rows(())).part(Part::Full).plan::<Bsr<f64>>(),
         Err(Error::Argument(_))
@@ -74,8 +74,8 @@ fn groups_that_do_not_meet_are_refused() {
     let says = "A does not have the pattern of the plan: groups of [12 of 9, 20 of 3, 7 of 2] by [8 of 6, 11 of 1, 4 of 5] in place of \
                 [15 of 2, 9 of 6] by [12 of 9, 20 of 3, 7 of 2]";
     assert_eq!(text(plan.execute((&db, &db), &mut c)), says);
-    // The first matrix has the same groups, but other cells. The second has the same cells, but
-    // other blocks.
+    // The first matrix has the same groups, but other cells. The second matrix has the same cells,
+    // but other blocks.
     let cells = |m: &BlockGroups<Cbc<f64>>, gone: usize| {
         let mut cells = m.clone().into_cells();
         cells[gone] = None;

@@ -28,8 +28,8 @@ fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Elem
 }
 
 fn every_type<T: Element>(values: Values) {
-    // Blocks for compiled kernels and for the general kernel: tall, wide and square blocks, and
-    // blocks of one row.
+    // The shapes of blocks for compiled kernels and for the general kernel: tall, wide and square
+    // blocks, and blocks of one row.
     for (seed, (r, c)) in [(2, 9), (2, 3), (6, 6), (1, 1), (3, 5), (1, 7)].into_iter().enumerate() {
         let (n, seed) = (40, seed as u64);
         let j = jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
@@ -64,8 +64,8 @@ fn weighted_grams_of_scalars_and_of_rows() {
     }
 }
 
-/// The reference has the bits of W·J and then Jᵀ·(W·J), each computed as a single product. Its
-/// values are equal to those of dense matrices.
+/// The reference has the bits of W·J and then Jᵀ·(W·J), each computed as a single product. The
+/// values of the reference are equal to those of products of dense matrices.
 #[test]
 fn the_reference_of_weighted_grams_is_what_it_says() {
     let (n, r, c) = (30, 3, 4);
@@ -99,7 +99,7 @@ fn the_reference_of_weighted_grams_is_what_it_says() {
                 Part::Upper => row <= col,
                 _ => true,
             };
-            // An entry that is not stored is zero, or it is outside of the part.
+            // An entry that is not stored is zero, or is outside of the computed part.
             let stored = h.to_dense();
             for (i, k) in
                 (0..10 * c).flat_map(|i| (0..10 * c).map(move |k| (i, k))).filter(|&(i, k)| in_part(i / c, k / c))

@@ -18,7 +18,8 @@ const ERASED: [&str; 12] = [
     "vector",
 ];
 
-/// Traits of element types and formats. Code that is generic over them is compiled for each type.
+/// Traits of element types and formats. Code that is generic over these traits is compiled for each
+/// type.
 const OF_TYPES: [&str; 12] = [
     "Arithmetic",
     "Element",
@@ -34,9 +35,9 @@ const OF_TYPES: [&str; 12] = [
     "Word",
 ];
 
-/// The doors of these rooms: the files that have items that are generic over such traits. These
-/// items should check types and call code that is not generic. The test only checks that no other
-/// file has such items.
+/// The doors of the rooms that are compiled once: the files that have items that are generic over
+/// such traits. The items of a door should check types and call code that is not generic. The test
+/// only checks that no other file has items that are generic over these traits.
 const DOORS: [&str; 64] = [
     "apply/gram.rs",
     "apply/gram/between.rs",
@@ -104,7 +105,7 @@ const DOORS: [&str; 64] = [
     "vector/scaling.rs",
 ];
 
-/// Whether the code has a bound with one of these traits.
+/// Whether some code has a bound with a trait of element types or formats.
 fn has_bound(code: &str) -> bool {
     let of_name = |c: char| c.is_alphanumeric() || c == '_';
     let is_bound = |(at, name): (usize, &str)| {

@@ -3,14 +3,15 @@
 use super::{File, expand, source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The room of the reference implementations. Their types have the same names as those that they
-/// check.
+/// The room of the reference implementations. The types of the reference have the same names as the
+/// types that it checks.
 const ORACLES: &str = "reference/";
 
-/// For each name, the files that declare it.
+/// The files that declare each name.
 type Declared = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the type that a line declares, and whether it is public. `None` if the type is private.
+/// Returns the type that a line declares, and whether it is public. The function returns `None` if
+/// the type is private.
 fn declared(line: &str) -> Option<(&str, bool)> {
     let rest = line.trim_start().strip_prefix("pub")?;
     let (rest, is_public) = match rest.strip_prefix('(') {
@@ -82,8 +83,8 @@ impl<'f> Library<'f> {
         self.declares_unless(path, &mut BTreeSet::new())
     }
 
-    /// Like [`Library::declares`], but does not follow the paths in `seen`, which may lead back to
-    /// this one.
+    /// Works like [`Library::declares`], but does not follow the paths in `seen`, which may lead
+    /// back to this path.
     fn declares_unless(&self, path: &[String], seen: &mut BTreeSet<Vec<String>>) -> Option<&'f File> {
         let (name, module) = path.split_last().filter(|_| seen.insert(path.to_vec()))?;
         let (module, file) = self.module(module)?;
@@ -158,7 +159,7 @@ fn a_public_name_stands_once_in_the_library() {
     assert!(names.len() > 200 && !names.contains_key("DeviceCbc"), "{}", names.len());
     let found = twins(names);
     assert!(found.is_empty(), "public types with one name: {found:#?}");
-    // A second public `Format` is found if it is added.
+    // If a second public `Format` is added, the check must find it.
     let room = files.iter_mut().find(|file| file.path.ends_with("io/mod.rs")).unwrap();
     room.code += "\npub enum Format {}\n";
     assert!(twins(public(&files)).contains_key("Format"));

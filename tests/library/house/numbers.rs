@@ -1,6 +1,6 @@
 //! Tuning numbers of stages. `tuning` reads the list of stages in `src/lib.rs`, which names rooms
-//! that depend on `tuning`. This is no circle, because the files that declare numbers depend only
-//! on `tuning`.
+//! that depend on `tuning`. The names of rooms in the list are no circle, because the files that
+//! declare numbers depend only on `tuning`.
 use super::{File, code_of, source};
 use std::{fs, path::Path};
 

@@ -1,13 +1,13 @@
-//! Parameters that are tuples. Pairs of one type, such as `(rows, cols)`, are allowed. Other values
-//! should be a struct, or several parameters.
+//! Parameters that are tuples. The check allows pairs of one type, such as `(rows, cols)`. Other
+//! tuples should be a struct, or several parameters.
 use super::{File, files_of};
 use std::collections::BTreeSet;
 
 /// The folders whose functions are checked.
 const FOLDERS: [&str; 3] = ["src", "tools/blockmul/src", "benches/lab/src"];
 
-/// Files and their functions that may have another tuple: `from` converts the operands of an
-/// execution, such as `(&a, weights, &x)`.
+/// Files with those of their functions that may have another tuple as a parameter: `from` converts
+/// the operands of an execution, such as `(&a, weights, &x)`.
 const EXCEPTED: &[(&str, &[&str])] =
     &[("src/apply/gram/operands.rs", &["from"]), ("src/product/plan/inputs.rs", &["from"])];
 
@@ -64,7 +64,7 @@ fn is_unlike(parameter: &str) -> bool {
     types.len() > 2 || types.windows(2).any(|pair| pair[0] != pair[1])
 }
 
-/// Returns the functions of a file that have such a parameter.
+/// Returns the functions of a file that have a parameter that is such a tuple.
 fn unlike(file: &File) -> BTreeSet<String> {
     let functions = file.code.match_indices("fn ").filter_map(|(at, _)| {
         let rest = &file.code[at + 3..];

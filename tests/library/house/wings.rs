@@ -9,7 +9,7 @@ use std::{
 
 /// The modules of a folder, and the modules from which names come.
 pub(super) struct Modules {
-    /// The path of the folder from the crate's root. Empty for a whole package.
+    /// The path of the folder from the crate's root. The path is empty for a whole package.
     folder: Vec<String>,
     modules: BTreeSet<String>,
     /// The module of each name that the folder exports.
@@ -131,8 +131,8 @@ fn no_two_modules_of_product_or_of_a_wing_name_each_other() {
     let wings = Modules::new(&files, "product");
     let arrows = wings.circle(&files);
     assert!(arrows.is_empty(), "modules of product in a circle: {arrows:#?}");
-    // Circles are found: an engine that names the dispatch, which uses engines, and a stage that
-    // names its engine.
+    // The check must find two circles: an engine that names the dispatch, although the dispatch
+    // uses engines, and a stage that names its engine.
     files.push(file("product/cpu/ranges/mod.rs", "use crate::product::dispatch::Prepared;"));
     let modules: BTreeSet<_> = wings.circle(&files).into_iter().map(|(to, _)| to).collect();
     assert!(modules.contains("dispatch") && modules.contains("cpu"), "{modules:?}");

@@ -23,7 +23,8 @@ fn convergence_is_the_same_in_all_units() {
     }
 }
 
-/// A measurement between two held poses is constant. It changes neither the steps nor their number.
+/// A measurement between two held poses is constant. A constant measurement changes neither the
+/// steps nor their number.
 #[test]
 fn rows_without_unknowns_hide_no_others() {
     let mut graph = in_plane(&walk(0));
@@ -73,7 +74,7 @@ fn rows_that_hide_all_others_are_no_convergence() {
 }
 
 /// A point lies, up to rounding, in the image plane of its camera. The first cost is 1e30 times the
-/// cost of the other rows, but those rows must not count as rounding.
+/// cost of the other rows, but these other rows must not count as rounding.
 #[test]
 fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
     for depth in [1e-15, -1e-17, 1e-20] {
@@ -121,8 +122,8 @@ fn a_valley_is_followed_to_its_end() {
     }
 }
 
-/// A robot that stands still measures steps of exactly zero. Their residuals are about 1e-17.
-/// The other measurements, whose residuals are far larger, must count neither as outliers nor as
+/// A robot that stands still measures steps of exactly zero. The residuals of the zero steps are
+/// about 1e-17. Measurements with far larger residuals must count neither as outliers nor as
 /// rounding.
 #[test]
 fn measurements_of_zero_hide_no_others() {
@@ -145,7 +146,7 @@ fn measurements_of_zero_hide_no_others() {
     }
 }
 
-/// Although the first cost is 1e26, no other cost is negligible.
+/// Although the first cost is 1e26, the cost of the other measurements is not negligible.
 #[test]
 fn a_start_far_away_does_not_make_the_rest_negligible() {
     let problem = GraphProblem::new(in_plane(&walk(0)), Loss::Squared).unwrap();
@@ -174,7 +175,7 @@ fn few_steps_of_conjugate_gradients_are_not_convergence() {
     }
 }
 
-/// A problem whose steps go in the wrong direction.
+/// A problem that makes all steps of the solver go in the wrong direction.
 struct Backwards(GraphProblem<Plane>);
 
 impl LeastSquares for Backwards {

@@ -40,8 +40,8 @@ fn gradients_are_those_of_the_cost() {
     }
 }
 
-/// Graphs with edges to an earlier pose, edges with one or both ends fixed, poses and landmarks
-/// without measurements, and sightings only.
+/// The graphs have edges to an earlier pose, edges with one or both ends fixed, poses and landmarks
+/// without measurements, or only sightings of landmarks.
 #[test]
 fn gradients_are_those_of_the_cost_whatever_a_graph_lacks() {
     fn check<P: Manifold>(graph: PoseGraph<P>) {

@@ -12,7 +12,7 @@ fn what_holds_a_graph_is_fixed_or_first() {
     };
     assert_eq!(graph(&|_| ()), [0]);
     assert_eq!(graph(&|graph| graph.fixed_poses = vec![5, 9]), [5, 9]);
-    // With one fixed landmark the graph can still turn. Damping prevents this.
+    // With one fixed landmark the graph can still turn. Damping keeps the graph from turning.
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3]), [0u32; 0]);
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3, 4]), [0u32; 0]);
     // Pose 0 has no measurements, so the first pose that has one is held.
@@ -37,15 +37,15 @@ fn graph_is_solved<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>, chi2
     }
     assert!((costs[0] - costs[1]).abs() < 1e-5 * costs[0], "{costs:?}");
 
-    // If measurements agree, the chordal start satisfies them without any iteration.
+    // If all measurements agree, the chordal start satisfies them without any iteration.
     let problem = GraphProblem::new(exact.clone(), Loss::Squared).unwrap();
     let nowhere = GraphState { poses: vec![graph.poses[0]; graph.poses.len()], landmarks: graph.landmarks.clone() };
     let started = chordal(&problem.with_state(nowhere), &device()).unwrap();
     assert!(problem.cost(&started) < 1e-12, "{}", problem.cost(&started));
 }
 
-/// χ² of the measurements at the true poses. `exact` is the same walk without noise, so its start
-/// has the true poses.
+/// χ² of the measurements at the true poses. `exact` is the walk of the graph without noise, so its
+/// start has the true poses.
 fn at_truth<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>) -> f64 {
     let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
     2.0 * problem.cost(&GraphState { poses: exact.poses.clone(), landmarks: exact.landmarks.clone() })
@@ -79,8 +79,8 @@ fn what_is_fixed_stays_and_nothing_else_does() {
     assert_eq!(still, [7]);
 }
 
-/// Fixed poses and landmarks stay where they are, and so do poses without steps. A component
-/// without a held pose is an error.
+/// A chordal start leaves fixed poses and landmarks where they are, and also poses without steps. A
+/// component without a held pose is an error.
 #[test]
 fn a_chordal_start_moves_what_is_free() {
     let mut graph = in_space(&walk(20));

@@ -1,5 +1,5 @@
-//! Unknowns on which no residual depends. They keep their values and are reported, and the other
-//! unknowns are solved.
+//! Unknowns on which no residual depends. The solver keeps the values of unknowns without
+//! influence, reports these, and solves for the other unknowns.
 use super::*;
 use blockmul::{
     generate::Random,
@@ -26,7 +26,8 @@ fn sound_cost(sound: &BundleAdjustment) -> f64 {
     want.cost
 }
 
-/// Solves by both linear solvers. The cost must be `want`, up to the tolerance of the iteration.
+/// Solves a problem by both linear solvers. The cost must be `want`, up to the tolerance of the
+/// iteration.
 fn comes_to(found: &BundleAdjustment, want: f64, what: &str) -> Vec<WithoutInfluence> {
     let of = |linear| {
         let solution = solve(&problem(found), &Options { linear, ..options() });
@@ -41,8 +42,8 @@ fn comes_to(found: &BundleAdjustment, want: f64, what: &str) -> Vec<WithoutInflu
 #[test]
 fn cameras_without_a_focal_length_find_one() {
     // No residual depends on the rotation, the translation and the distortion of a camera without a
-    // focal length. The focal lengths 1e-200 and 1e-310 are as hard: the square of 1e-200 is 0, and
-    // denormal numbers such as 1e-310 have few digits.
+    // focal length. The focal lengths 1e-200 and 1e-310 are as hard to handle as 0: the square of
+    // 1e-200 is 0, and denormal numbers such as 1e-310 have few digits.
     let sound = scene();
     let want = sound_cost(&sound);
     let all = &[0, 1, 2, 3, 4, 5][..];
@@ -82,7 +83,8 @@ fn turns_by_multiples_of_2_pi_are_no_obstacle() {
     }
 }
 
-/// A point on the axis of the only camera that sees it. The distance of the point has no influence.
+/// A point on the axis of the only camera that sees it. The distance of a point on the axis of its
+/// only camera has no influence.
 fn on_axis(turned: bool) -> BundleAdjustment {
     let mut found = scene();
     if !turned {
@@ -122,7 +124,8 @@ fn blocks_of_zeros_are_held_or_damped() {
     let mut with_focal = alone.clone();
     with_focal.cameras.clone_from(&sound.cameras);
     comes_to(&alone, sound_cost(&with_focal), "alone");
-    // One camera and one point on its axis: only two numbers have influence.
+    // In the smallest problem, with one camera and one point on its axis, only two numbers have
+    // influence.
     let mut one = scene();
     one.cameras = vec![[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 500.0, 0.0, 0.0]];
     one.points = vec![[0.0, 0.0, -2.0]];
@@ -134,7 +137,8 @@ fn blocks_of_zeros_are_held_or_damped() {
     }
 }
 
-/// Poses on a line. Each is measured from the previous pose, and the weight of the angle is zero.
+/// The graph has poses on a line. Each pose is measured from the previous one, and the weight of
+/// the angle is zero.
 fn chain(poses: usize) -> PoseGraph<Plane> {
     let mut graph = in_plane(&Walk { poses, closures: 0, ..walk(0) });
     graph.steps.iter_mut().for_each(|step| step.information = Matrix3::from_diagonal(&Vector3::new(4.0, 4.0, 0.0)));

@@ -65,7 +65,8 @@ fn points_and_landmarks_that_few_see_are_eliminated() {
     agree(&each(&GraphProblem::new(in_space(&small), Loss::Huber(1.0)).unwrap()), System::SchurComplement);
 }
 
-/// Mapping with known poses has only unknown landmarks. There may also be no unknowns.
+/// In a mapping problem with known poses, only landmarks are unknown. A problem may also have no
+/// unknowns.
 #[test]
 fn groups_of_unknowns_may_be_empty() {
     let poses = (0..120).collect::<Vec<u32>>();
@@ -114,9 +115,9 @@ fn solutions_have_the_same_bits_on_any_number_of_threads() {
     }
 }
 
-/// Makes a J that has only ones. Its blocks have one row. `rows` has, for each row and each cell,
-/// the columns of the blocks. `sides` has, for each group of columns, the number of blocks and
-/// their width.
+/// Makes a J that has only ones. The blocks of J have one row. `rows` has, for each row and each
+/// cell, the columns of the blocks. `sides` has, for each group of columns, the number of blocks
+/// and their width.
 fn jacobian(rows: &[&[&[u32]]], sides: &[(usize, usize)]) -> BlockGroups<Bsr<f64>> {
     let cells = sides.iter().enumerate().map(|(group, &(blocks, side))| {
         let of_group: Vec<&[u32]> = rows.iter().map(|row| row[group]).collect();

@@ -1,5 +1,5 @@
 //! The solvers of least-squares problems, on problems whose true solution is known.
-//! `tools/problems` checks them on real problems.
+//! `tools/problems` checks the solvers on real problems.
 mod convergence;
 mod gradients;
 mod graphs;
@@ -90,7 +90,7 @@ fn a_bundle_adjustment_is_solved_better_than_the_truth_fits() {
     assert!(solution.initial_cost > 10.0 * at_truth && solution.cost < at_truth, "{} {at_truth}", solution.cost);
     assert_eq!(solution.stop, Stop::Converged);
     assert_eq!(solution.cost.to_bits(), problem.cost(&solution.state).to_bits());
-    // A second run has the same bits.
+    // A second run of a solver has the same bits.
     let again = solve(&problem, &options());
     let costs = |of: &Solution<_>| of.iterations.iter().map(|it| it.cost_after.to_bits()).collect::<Vec<_>>();
     assert_eq!(costs(&again), costs(&solution));
@@ -137,7 +137,7 @@ fn a_system_that_is_singular_without_damping_is_a_failure_only_without() {
 fn a_start_that_is_no_number_fails_and_says_so() {
     let mut adjustment = bundle_adjustment(&scene()).unwrap();
     let seen = adjustment.observations[0];
-    // The point lies in the plane of the camera.
+    // In this problem a point lies in the plane of its camera.
     adjustment.cameras[seen.camera as usize][..6].fill(0.0);
     adjustment.points[seen.point as usize] = [1.0, 2.0, 0.0];
     let problem = BundleProblem::new(adjustment, Loss::Squared).unwrap();
@@ -146,7 +146,7 @@ fn a_start_that_is_no_number_fails_and_says_so() {
     assert_eq!(solution.not_finite, Some(0));
 }
 
-/// The residual is finite, but its derivative is not.
+/// The residual of the point is finite, but its derivative is not.
 #[test]
 fn a_derivative_that_is_no_number_fails_and_says_so() {
     let mut adjustment = bundle_adjustment(&scene()).unwrap();

@@ -35,8 +35,8 @@ fn is_escaped<P: Manifold>(graph: PoseGraph<P>, trap: &Trap) {
     assert!(chordal < chosen.file_cost && (problem.cost(&chosen.state) - chordal).abs() <= 1e-12 * chordal);
     let solution = minimize(&problem, chosen.state, &device(), &Options::default(), |_| {}).unwrap();
     assert_eq!(solution.stop, Stop::Converged);
-    // The solver stops if a step gains less than 1e-6 of the cost. What further steps could gain is
-    // less than ten times as much.
+    // The solver stops if a step gains less than 1e-6 of the cost. Further steps could gain less
+    // than ten times as much.
     assert!((2.0 * solution.cost / best - 1.0).abs() < 1e-5, "{shape:?} {seed}: {}", 2.0 * solution.cost);
 }
 
@@ -64,8 +64,8 @@ fn the_cheaper_start_is_taken_by_the_cost_with_its_loss() {
         chosen.start
     };
     assert_eq!(start_of(in_plane(&walk(0)), Loss::Squared), Start::Chordal);
-    // The file's guess is the truth, and some closures are far off. Relaxation spreads their errors
-    // over all poses, but a robust loss does not.
+    // The guess of the file is the true graph, and some closures are far off. Relaxation spreads
+    // the errors of these closures over all poses, but a robust loss does not.
     let mut wrong = in_plane(&walk(0));
     wrong.poses = in_plane(&Walk { noise: 0.0, ..walk(0) }).poses;
     let steps = wrong.steps.len();
@@ -87,7 +87,7 @@ fn without_a_chordal_start_the_file_s_guess_is_taken_and_a_reason_given() {
     assert_eq!(reason_of(&|graph| graph.steps.clear()), "no pose was measured from another");
     let reason = reason_of(&|graph| graph.steps.retain(|step| (step.from < 60) == (step.to < 60)));
     assert!(reason.starts_with("not every pose is tied by steps to one that is held"), "{reason}");
-    // If all poses are equal, they are no guess, even if a robust loss makes their cost low.
+    // If all poses are equal, they count as no guess, even if a robust loss makes their cost low.
     let mut graph = in_plane(&walk(0));
     let first = graph.poses[0];
     graph.poses.fill(first);

@@ -1,5 +1,5 @@
-//! Masked products, products without small entries, and triple products. Results have the bits of
-//! the serial reference.
+//! Masked products, products without small entries, and triple products. The results have the bits
+//! of the serial reference.
 mod dropped;
 mod triple;
 
@@ -106,8 +106,8 @@ fn masks_of_every_family_and_operands_of_every_family() {
 
 #[test]
 fn real_values_and_runs_that_are_cut() {
-    // A row is multiplied by a column of this length, so that C has a single entry. Its products
-    // are summed in pieces of 1024: in one piece, in two, or in three.
+    // A row is multiplied by a column of this length, so that C has a single entry. The products of
+    // this entry are summed in one, two or three pieces of 1024.
     for length in [1023, 1024, 1025, 2500] {
         let (a, b) = row_and_column(length);
         let m = mask(Family::Uniform, 1, 1, 1);
@@ -116,7 +116,7 @@ fn real_values_and_runs_that_are_cut() {
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
         assert_eq!(plan.cost().products, length as u64);
     }
-    // H·H on the pattern of H, where H is that of a pose graph.
+    // Computes H·H on the pattern of H, where H is the Hessian of a pose graph.
     let h = generate::PoseChain { poses: 300, closures: 500, freedom: 6, ..Default::default() }.matrix().unwrap();
     let dh = device().upload(&h).unwrap();
     let plan = Product::of(&dh, &dh).mask(&dh.pattern()).plan().unwrap();

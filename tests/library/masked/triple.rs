@@ -49,7 +49,7 @@ fn triple_products_are_two_products_of_the_reference() {
 
 #[test]
 fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let a =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let r = real(60, 20, 2, shape(3, 2), 3);

@@ -13,10 +13,10 @@ use nalgebra::DMatrix;
 /// The values of a case. No value is zero, so that no zero can lose its sign.
 #[derive(Clone, Copy)]
 pub enum Values {
-    /// Small integers, so that every sum is exact in every type.
+    /// The values are small integers, so that every sum is exact in every type.
     Integers,
-    /// Magnitudes from 1 to 7/3 whose bits are all in use. Products and sums are rounded, and the
-    /// bits of a sum depend on the order of its terms.
+    /// The values have magnitudes from 1 to 7/3, and all bits of them are in use. Products and sums
+    /// are rounded, and the bits of a sum depend on the order of its terms.
     Rounded,
 }
 
@@ -48,7 +48,7 @@ pub fn cell<T: Field>(rows: Group, cols: Group, values: Values, random: &mut Ran
     Cbc::from_triplets(rows.blocks, cols.blocks, BlockShape::new(rows.side, cols.side).unwrap(), blocks).unwrap()
 }
 
-/// A grid of cells in which those of `missing` are left out.
+/// Returns a grid of cells without those of `missing`.
 fn grid<T: Field>(
     rows: &[Group],
     cols: &[Group],
@@ -64,7 +64,7 @@ fn grid<T: Field>(
     BlockGroups::new(rows.to_vec(), cols.to_vec(), places.map(one).collect()).unwrap()
 }
 
-/// A grid with the same groups, whose cells `f` computes.
+/// Returns a grid with the same groups, whose cells `f` computes.
 fn map<T: Field>(
     of: &BlockGroups<Cbc<T>>,
     mut f: impl FnMut(usize, usize, Option<&Cbc<T>>) -> Option<Cbc<T>>,
@@ -77,14 +77,14 @@ fn map<T: Field>(
 
 /// The operands of a product on the host. A matrix without groups is a grid of one cell.
 pub struct Host<T: Field> {
-    /// op(A), the middle factor of a chain, and op(B).
+    /// Returns op(A), the middle factor of a chain, and op(B).
     pub factors: Vec<BlockGroups<Cbc<T>>>,
     pub mask: BlockGroups<Cbc<T>>,
-    /// For each group of rows of op(B), a matrix with blocks on the diagonal.
+    /// Weights for each group of rows of op(B): a matrix with blocks on the diagonal.
     pub information: Vec<Cbc<T>>,
-    /// For each of these groups, a number for each row of blocks.
+    /// Weights for each group of rows of op(B): a number for each row of blocks.
     pub of_blocks: Vec<Vec<T>>,
-    /// For each of these groups, a number for each row.
+    /// Weights for each group of rows of op(B): a number for each row.
     pub of_rows: Vec<Vec<T>>,
 }
 
@@ -171,8 +171,8 @@ impl<T: Field> Host<T> {
     }
 }
 
-/// The matrix with the pattern of `mask` and the values of `cell`. Places without an entry in
-/// `cell` are zeros.
+/// The matrix with the pattern of `mask` and the values of `cell`. Places of `mask` without an
+/// entry in `cell` are zeros.
 fn selected<T: Field>(cell: Option<&Cbc<T>>, mask: &Cbc<T>) -> Cbc<T> {
     let zeros = vec![T::from_f64(0.0); mask.nnz() * mask.shape().area()];
     let mut values = zeros;

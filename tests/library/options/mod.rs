@@ -1,6 +1,6 @@
 //! Every option of a product is combined with every other option. The products are the rows of a
-//! pairwise covering array (`rows`). The results have the bits of the reference. Refused
-//! combinations are tested, too.
+//! pairwise covering array (`rows`). The results of all combinations have the bits of the
+//! reference. Refused combinations are tested, too.
 mod host;
 mod on_device;
 mod rows;

@@ -90,7 +90,7 @@ fn weights_of<'a, M: Matrix>(
     }
 }
 
-/// Returns the factors as they are stored. Some of them are transposed.
+/// Returns the factors as they are stored. Some factors are transposed.
 fn stored<T: Field>(row: &Row, host: &Host<T>) -> Vec<BlockGroups<Cbc<T>>> {
     let last = host.factors.len() - 1;
     let turned = |number: usize| (number == 0 && row[A_T] == 1) || (number == last && row[B_T] == 1);

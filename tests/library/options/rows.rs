@@ -1,5 +1,6 @@
-//! The options with their levels. A row describes a product: it has a level of each option. Some
-//! rows are refused. The rows of [`covering`] have all pairs of levels that are not refused.
+//! The options with their levels. A row describes a product: it has a level of each option. A
+//! product refuses some rows. The rows of [`covering`] have all pairs of levels that are not
+//! refused.
 use crate::common::Random;
 use blockmul::Method;
 
@@ -76,7 +77,8 @@ fn pairs(row: &Row) -> impl Iterator<Item = Pair> {
     (0..row.len()).flat_map(move |i| (i + 1..row.len()).map(move |k| (at(i), at(k))))
 }
 
-/// Returns rows that are not refused. Together they have every pair of levels that is not refused.
+/// Returns rows that are not refused. Together the returned rows have every pair of levels that is
+/// not refused.
 pub fn covering(random: &mut Random) -> Vec<Row> {
     let mut wanted = std::collections::BTreeSet::new();
     for i in 0..OPTIONS.len() {
@@ -92,13 +94,13 @@ pub fn covering(random: &mut Random) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     while let Some(&((i, x), (k, y))) = wanted.first() {
-        // Several random rows that have the first missing pair are tried. The one with the most
+        // Several random rows that have the first missing pair are tried. The row with the most
         // missing pairs is taken.
         let candidate = |_| {
             let mut row: Row = std::array::from_fn(|option| random.below(OPTIONS[option].1));
             (row[i], row[k]) = (x, y);
-            // Options that cause a refusal are set to their default, except for the two of the
-            // pair.
+            // Options that cause a refusal are set to their default, except for the two options of
+            // the pair.
             for option in [DROP, MASK, ALIGNMENT, PART, HOW, KIND] {
                 if refusal(&row).is_some() && option != i && option != k {
                     row[option] = 0;

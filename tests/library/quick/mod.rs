@@ -18,7 +18,8 @@ use blockmul::{
 };
 use half::f16;
 
-/// A matrix of integers so small that sums in `f16` are exact. Each column has up to 4 blocks.
+/// A matrix of integers so small that sums in `f16` are exact. Each column of this matrix has up to
+/// 4 blocks.
 fn uniform<T: Element>(rows: usize, cols: usize, shape: (usize, usize), seed: u64) -> Cbc<T> {
     let shape = BlockShape::new(shape.0, shape.1).unwrap();
     generate::Uniform { rows, cols, per_column: 4, shape, values: Values::Integer, seed }.matrix().unwrap().cast()
@@ -56,12 +57,12 @@ fn scalars() -> Result<()> {
 #[test]
 fn blocks() -> Result<()> {
     fn check<T: Element>() -> Result<()> {
-        // The sides of a compiled kernel, and sides for the general kernel.
+        // The shapes have the sides of a compiled kernel, and sides for the general kernel.
         for (r, k, c) in [(6, 3, 6), (5, 11, 2)] {
             let (a, b) = (uniform::<T>(15, 10, (r, k), 1), uniform::<T>(10, 20, (k, c), 2));
             multiplied(&a, &b, "blocks by columns")?;
             multiplied(&Bsr::from_transpose(a.transpose()), &Bsr::from_transpose(b.transpose()), "blocks by rows")?;
-            // With padding, every block begins at a multiple of 64 bytes.
+            // With alignment, every block begins at a multiple of 64 bytes.
             let (a, b) = (a.with_alignment(64)?, b.with_alignment(64)?);
             let (c, _) = to_host(&device(), &a, &b, |product| product.alignment(64))?;
             assert_eq!(c.stride() * size_of::<T>() % 64, 0);
@@ -73,7 +74,7 @@ fn blocks() -> Result<()> {
 }
 
 /// Columns are sorted by teams of 128 and 256 items. An optimising compiler may drop the barriers
-/// of such teams.
+/// of teams that sort.
 #[test]
 fn long_columns_that_are_sorted() -> Result<()> {
     for of_column in [35, 50] {

@@ -1,5 +1,6 @@
-//! One product for each way to use a device. The context is the library's own or an application's.
-//! The product is computed in bands from the host, from matrices on the device, or by a plan.
+//! One product for each way to use a device. The context of a product is the library's own or an
+//! application's. The product is computed in bands from the host, from matrices on the device, or
+//! by a plan.
 use super::*;
 use crate::{
     common::{Family, scalars},
@@ -66,7 +67,8 @@ fn in_an_application_s_context_on_its_buffers() -> Result<()> {
     Ok(())
 }
 
-/// The same product in a context of the `ocl` crate, which loads OpenCL with a loader of its own.
+/// Computes the quick product in a context of the `ocl` crate, which loads OpenCL with a loader of
+/// its own.
 #[cfg(feature = "ocl")]
 #[test]
 fn in_a_context_of_the_ocl_crate() -> Result<()> {

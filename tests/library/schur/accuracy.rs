@@ -49,7 +49,8 @@ fn agrees_with_general_products_on_50_cameras_and_8000_points() {
     let (plan, mut reduced) = data.formed();
     data.execute(&plan, &mut reduced, damping).unwrap();
 
-    // The general computation: inverses of blocks, and products and sums of whole matrices.
+    // Computes S by general operations: inverses of blocks, and products and sums of whole
+    // matrices.
     let Problem { u, w, v, b_c, b_p } = &problem;
     let inverses = v.blocks().map(|(i, j, block)| (i, j, damped(&block.into(), damping).try_inverse().unwrap()));
     let inverse = Cbc::from_triplets(v.nrows(), v.ncols(), v.shape(), inverses).unwrap();

@@ -9,11 +9,12 @@ struct Given {
     points: Vec<f64>,
 }
 
-/// A problem in which some coordinates have no influence: their rows and columns are zero. Also
-/// returns which coordinates these are, and floors with which the problem can be solved. Coordinate
-/// 0 of every point and the last coordinate of every camera are zero. Their floors are infinite, so
-/// they are held. All coordinates of point 5, coordinate 1 of point 7 if there is one, and
-/// coordinate 0 of camera 3 are zero, too. Their floors are finite.
+/// A problem in which some coordinates have no influence: their rows and columns are zero. The
+/// function also returns which coordinates have no influence, and floors with which the problem can
+/// be solved. Coordinate 0 of every point and the last coordinate of every camera are zero. The
+/// floors of coordinate 0 of points and of the last coordinate of cameras are infinite, so these
+/// coordinates are held. All coordinates of point 5, coordinate 1 of point 7 if there is one, and
+/// coordinate 0 of camera 3 are zero, too. The floors of the other zero coordinates are finite.
 fn without_influence(c: usize, p: usize) -> (Problem, [Vec<bool>; 2], Given) {
     let Problem { u, w, v, mut b_c, mut b_p } = problem(&seen(12, 40, 4, c as u64), 3, c, p, p as u64);
     let cameras: Vec<bool> = (0..12 * c).map(|row| row % c == c - 1 || row == 3 * c).collect();
@@ -73,7 +74,8 @@ fn same_bits_with_floors<T: Real>(problem: &Problem, damping: Damping, given: &G
     [x_c.as_slice().to_vec(), x_want.iter().map(|&x| <T as blockmul::Element>::to_f64(x)).collect()]
 }
 
-/// Sides for which points are factored by one work-item, and sides for which a group factors them.
+/// The sides are those for which points are factored by one work-item, and sides for which a group
+/// factors them.
 const BOTH: [(usize, usize); 4] = [(9, 3), (6, 6), (4, 7), (3, 10)];
 
 #[test]
@@ -107,7 +109,7 @@ fn floors_have_the_bits_of_the_reference_in_single_precision_and_without_damping
         let (problem, _, floors) = without_influence(c, p);
         // λ is chosen so that λ·floor is a normal number of f32.
         same_bits_with_floors::<f32>(&problem, Damping::Marquardt(1e-3), &floors, &format!("f32, {c}x{p}"));
-        // If only coordinates that are zero in all members have no influence, no damping is needed.
+        // No damping is needed if every coordinate without influence is zero in all members.
         let mut all = problem.clone();
         all.u = with_identity(&problem.u, &[3 * c]);
         all.v = with_identity(&problem.v, &(5 * p + 1..6 * p).chain([7 * p + 1]).collect::<Vec<_>>());

@@ -1,6 +1,6 @@
-//! S as an operator. Products with it are equal, within rounding, to those with the formed S and
-//! with dense nalgebra. The other outputs of the operator have the same bits as those of the formed
-//! S.
+//! Tests of S as an operator. Products with the operator are equal, within rounding, to those with
+//! the formed S and with dense nalgebra. The other outputs of the operator have the same bits as
+//! those of the formed S.
 use super::*;
 
 const DAMPINGS: [Damping; 3] = [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)];
@@ -25,7 +25,7 @@ fn on_diagonal<T: Real>(s: &Cbc<T>) -> Vec<T> {
     s.blocks().filter(|(i, j, _)| i == j).flat_map(|(.., block)| block.iter().copied().collect::<Vec<_>>()).collect()
 }
 
-/// Returns the whole U + damping. U may be stored whole or by its lower triangle.
+/// Returns the whole matrix U + damping. The given U may be stored whole or by its lower triangle.
 fn whole_u(problem: &Problem, damping: Damping) -> DMatrix<f64> {
     let (mut u, c) = (DMatrix::zeros(problem.b_c.len(), problem.b_c.len()), problem.u.shape().rows());
     for (i, j, block) in problem.u.blocks().filter(|(i, j, _)| i >= j) {
@@ -35,11 +35,11 @@ fn whole_u(problem: &Problem, damping: Damping) -> DMatrix<f64> {
     damped(&u, damping)
 }
 
-/// Checks that y is equal to `want` within rounding. Each element is a sum of the same products in
-/// another order, and is rounded at most `roundings` times.
+/// Checks that y is equal to `want` within rounding. Each element of y is a sum of the products of
+/// `want` in another order, and is rounded at most `roundings` times.
 fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<f64>, what: &str) {
     for (i, (&found, &want)) in found.iter().zip(want.iter()).enumerate() {
-        // The bound uses u·m / (1 - u·m) < 1.01·u·m.
+        // The bound of the difference uses u·m / (1 - u·m) < 1.01·u·m.
         let bound = 1.01 * roundings as f64 * f64::EPSILON / 2.0 * sizes[i];
         let error = (found - want).abs();
         assert!(error <= bound, "{what}: element {i}: {found:e}, not {want:e}: {error:e} > {bound:e}");
@@ -67,7 +67,7 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     // If S is formed, an element of S is a sum of at most `points` products and one element of U',
     // and each row has `cameras` products with x. As an operator, Zᵀ·x is a sum of at most
     // `cameras` products, Z·(Zᵀ·x) of `points`, and the three parts of U' of `cameras`. Damping,
-    // alpha and the last additions round a few times.
+    // alpha and the last additions add a few roundings to this number.
     let roundings = 2 * (points + 2 * cameras) + 16;
     let s = formed_out.s().unwrap().download().unwrap();
     let dense = mirrored(&s.to_dense());
@@ -75,9 +75,10 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     within(&y, &(&dense * &x), roundings, &sizes, &format!("{what}: formed"));
 
     // V' = L·Lᵀ and Z = W·L⁻ᵀ are exact for a V' and a W with errors of p + 1 roundings of |L|·|Lᵀ|
-    // and of |Z|·|Lᵀ| (Higham, Accuracy and Stability of Numerical Algorithms, 10.1 and 8.1). So
-    // Z·Zᵀ has an error of as many roundings of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|, where M = |L⁻¹|·|L| has
-    // 1 on its diagonal. The error is counted once for each of the two computations.
+    // and of |Z|·|Lᵀ| (Higham, Accuracy and Stability of Numerical Algorithms, 10.1 and 8.1).
+    // Therefore Z·Zᵀ has an error of the same number of roundings of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|,
+    // where M = |L⁻¹|·|L| has 1 on its diagonal. The rounding error of Z·Zᵀ is counted once for
+    // each of the two computations.
     let p = problem.v.shape().rows();
     let m = inverse.abs() * l.abs() + DMatrix::identity(points, points);
     let zm = &z_size * m;
@@ -116,8 +117,8 @@ fn every_kind_of_u_and_damping_agrees_with_the_formed_and_the_dense() {
 
 #[test]
 fn what_is_missing_is_zero() {
-    // Cameras 0 and 11 see no points, and U has no block for some cameras. Then there are points
-    // that no camera sees, and empty problems.
+    // Cameras 0 and 11 see no points, and U has no block for some cameras. Further cases have
+    // points that no camera sees, and empty problems.
     let inner = seen(10, 60, 2, 4);
     let rows = inner.row_idx().iter().map(|&row| row + 1).collect();
     let good = problem(&Pattern::new(12, 60, inner.col_ptr().to_vec(), rows).unwrap(), 2, 6, 3, 5);
@@ -169,7 +170,7 @@ fn one() -> DMatrix<f64> {
 
 #[test]
 fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let (first, second) = (problem(&seen(10, 100, 3, 1), 2, 6, 3, 5), problem(&seen(10, 100, 3, 1), 2, 6, 3, 6));
     let with_neighbours = |problem: Problem| Problem { u: with_neighbours(&problem.u, true, &[]), ..problem };
     let data = Uploaded::<f64>::new(&device, &with_neighbours(first));
@@ -196,12 +197,7 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
     for _ in 0..50 {
         data.execute(&plan, &mut reduced, Damping::Marquardt(1e-4)).unwrap();
     }
-    device.finish().unwrap();
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    let after = nothing_taken(&device, &before);
     assert!(after.commands >= before.commands + 50 * 7);
     for _ in 0..50 {
         plan.multiply(&reduced, &x, &mut y).unwrap();
@@ -213,7 +209,7 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
     );
     assert_eq!(bits(&made(&reduced, &y)), bits(&want));
     assert_eq!((plan.cost().device_bytes, reduced.device_bytes()), bytes);
-    // The bytes include Z, the diagonal blocks of U' and those of S.
+    // The expected bytes include Z, the diagonal blocks of U' and those of S.
     assert!(bytes.1 > (300 * 18 + 2 * 10 * 36) * 8, "{bytes:?}");
 }
 

@@ -1,6 +1,6 @@
-//! The Schur complement. Results are compared with dense nalgebra and with the library's general
-//! products, and have the bits of their reference. Other tests check refusals, costs of executions,
-//! S as an operator, and S in a solver.
+//! Tests of the Schur complement. The results of eliminations are compared with dense nalgebra and
+//! with the library's general products, and must have the bits of their reference. Other tests
+//! check refusals, costs of executions, S as an operator, and S in a solver.
 mod accuracy;
 mod floors;
 mod implicit;
@@ -8,7 +8,7 @@ mod refusals;
 mod repeated;
 mod solver;
 
-use crate::common::{device, shape};
+use crate::common::{device, nothing_taken, shape};
 use blockmul::{
     BlockShape, Bsr, Cbc, Device, DeviceMatrix, DeviceVector, Error, Part, Planned, Product,
     element::Real,
@@ -35,8 +35,8 @@ fn random_block(rows: usize, cols: usize, random: &mut Random) -> DMatrix<f64> {
     DMatrix::from_fn(rows, cols, |_, _| 2.0 * random.unit() - 1.0)
 }
 
-/// H = JᵀJ and b = Jᵀe. J has a row of blocks, `rows` x (c | p), for each observation. It also has
-/// an identity for each camera and point, so that H is well conditioned.
+/// H = JᵀJ and b = Jᵀe. J has a row of blocks, with `rows` rows and widths c and p, for each
+/// observation. J also has an identity for each camera and point, so that H is well conditioned.
 fn problem(visible: &Pattern, rows: usize, c: usize, p: usize, seed: u64) -> Problem {
     let random = &mut Random::new(seed);
     let (n, m) = (visible.nrows(), visible.ncols());
@@ -170,8 +170,8 @@ fn same_bits<T: Real>(problem: &Problem, damping: Damping, what: &str) {
     assert!(!upper, "{what}: every column begins on the diagonal");
 }
 
-/// Sides of the blocks of cameras and points: usual sides, scalars, sides below and above 6, at
-/// which the factorization changes, the largest sides, and sides without compiled products.
+/// The sides of the blocks of cameras and points are usual sides, scalars, sides below and above 6,
+/// at which the factorization changes, the largest sides, and sides without compiled products.
 const SIDES: [(usize, usize); 8] = [(9, 3), (6, 3), (1, 1), (6, 6), (4, 7), (2, 32), (32, 2), (10, 11)];
 
 #[test]
@@ -181,8 +181,8 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
         for damping in [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)] {
             same_bits::<f64>(&problem, damping, &format!("f64, {c}x{p}, {damping:?}"));
         }
-        // Sides for factors by a work-item and by a group, for compiled products and for the
-        // general product.
+        // The sides lead to factors by a work-item and by a group, for compiled products and for
+        // the general product.
         if [(9, 3), (4, 7), (10, 11)].contains(&(c, p)) {
             same_bits::<f32>(&problem, Damping::Marquardt(1e-3), &format!("f32, {c}x{p}"));
         }
@@ -191,8 +191,8 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
 
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
-    // The cameras see 0, 33, 1024, 1025 and all 2500 points. Then cameras and points change places:
-    // the points are seen by these numbers of cameras.
+    // The cameras see 0, 33, 1024, 1025 and all 2500 points. In the second case cameras and points
+    // change places: the points are seen by these numbers of cameras.
     let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
     for (camera, n) in lengths.into_iter().enumerate() {

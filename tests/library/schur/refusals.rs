@@ -11,7 +11,8 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
         assert!(matches!(reduced.check(), Err(Error::Argument(_))) && reduced.s().is_err(), "nothing executed");
         for (bad, last) in [(vec![299, 120, 121, 64], 0.0), (vec![0, 7], -1.0), (vec![299], f64::NAN), (vec![], 0.0)] {
             let mut values = good.v.values().to_vec();
-            // The last pivot of a block is bad. A factorization computes it last.
+            // The last pivot of one block is not positive. A factorization computes this pivot
+            // last.
             bad.iter().for_each(|block| values[(block + 1) * p * p - 1] = last);
             data.v.write_values(&values).unwrap();
             data.execute(&plan, &mut reduced, Damping::Marquardt(1e-4)).unwrap();
@@ -94,8 +95,8 @@ fn what_does_not_fit_is_refused() {
         text(new(&data.v, &data.w, &data.u)),
         "not the blocks of one matrix: U is 30x30 blocks of 3x3, W is 8x30 blocks of 6x3, V is 8x8 blocks of 6x6"
     );
-    // The first matrix has as many blocks, but one of them is off the diagonal. The second lacks
-    // one of the blocks, and the third has one more.
+    // The first matrix has the right number of blocks, but one of them is off the diagonal. The
+    // second matrix lacks a block on the diagonal, and the third has one block too many.
     let block = DMatrix::identity(3, 3);
     let v_of = |places: &[(usize, usize)]| {
         let blocks = places.iter().map(|&(i, j)| (i, j, block.clone()));
@@ -151,8 +152,8 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(plan.back_substitute(&reduced, b_c, &mut short), Err(Error::Length { array: "x_p", .. })));
 }
 
-/// Only the blocks of U on and below the diagonal are read. A block that is stored only above would
-/// be lost silently.
+/// Only the blocks of U on and below the diagonal are read. A block that is stored only above the
+/// diagonal would be lost silently, so it is refused.
 #[test]
 fn blocks_of_u_above_the_diagonal_alone_are_refused() {
     let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
@@ -177,7 +178,7 @@ fn blocks_of_u_above_the_diagonal_alone_are_refused() {
     refused(&without(&|i, j| i > j), "block (0, 1) above the diagonal without its mirror image (1, 0)");
     refused(&without(&|i, j| (i, j) == (7, 0)), "block (0, 7) above the diagonal without its mirror image (7, 0)");
 
-    // The products of a gram that has only the other triangle are refused, too.
+    // A U that was computed as only the upper triangle of JᵀJ is refused, too.
     let j = generate::PoseChain { poses: 8, closures: 5, freedom: 6, values: Values::Integer, ..Default::default() }
         .matrix()
         .unwrap();
@@ -228,7 +229,7 @@ fn a_reduced_system_is_replaced_and_only_by_a_plan_for_its_patterns() {
     let error = neighbours.multiply(&operator, &x_c, &mut y).unwrap_err().to_string();
     assert!(error.starts_with("U of the reduced system does not have the pattern"), "{error}");
 
-    // The refused executions changed nothing. Another plan for equal patterns can write to the
+    // The refused executions have changed nothing. Another plan for equal patterns can write to the
     // system.
     assert_eq!(bits(reduced.s().unwrap().download().unwrap().values()), bits(s.values()));
     let (plan, _) = same.formed();

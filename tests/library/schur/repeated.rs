@@ -3,7 +3,7 @@ use super::*;
 
 #[test]
 fn a_hundred_executions_change_no_bit_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let data = Uploaded::<f64>::new(&device, &problem(&seen(10, 100, 3, 1), 2, 6, 3, 5));
     let (plan, mut reduced) = data.formed();
     let damping = Damping::Marquardt(1e-4);
@@ -19,15 +19,10 @@ fn a_hundred_executions_change_no_bit_take_no_memory_and_read_nothing() {
     for _ in 0..100 {
         data.execute(&plan, &mut reduced, damping).unwrap();
     }
-    device.finish().unwrap();
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    let after = nothing_taken(&device, &before);
     assert!(after.commands >= before.commands + 600);
     assert_eq!((plan.cost().device_bytes, reduced.device_bytes()), bytes);
-    // One word is read, only at the first check.
+    // One word is read from the device, and only at the first check.
     for _ in 0..10 {
         reduced.check().unwrap();
         plan.back_substitute(&reduced, &x_c, &mut x_p).unwrap();
@@ -63,7 +58,7 @@ fn long_rows(seed: u64) -> Problem {
 
 #[test]
 fn threads_execute_one_plan_each_into_an_output_of_its_own() {
-    /// A function that returns the result of an execution.
+    /// A function that returns the result of an elimination.
     type Made<'a, F> = &'a (dyn Fn(&Elimination<F>, &Reduced<F>) -> Vec<f64> + Sync);
 
     fn check<F: Form<Element = f64>>(
@@ -80,7 +75,8 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
         let mut outputs: Vec<Reduced<F>> = data.iter().map(|_| plan.output().unwrap()).collect();
         let want: Vec<Vec<f64>> = data.iter().zip(&mut outputs).map(|(data, reduced)| once(data, reduced)).collect();
         assert!(want[1..].iter().all(|other| bits(other) != bits(&want[0])));
-        // All outputs still have the values that were written to them.
+        // Each output still has the values that its execution wrote, although the plan was executed
+        // again.
         for (reduced, want) in outputs.iter().zip(&want) {
             assert_eq!(bits(&made(plan, reduced)), bits(want));
         }
@@ -100,7 +96,7 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
         assert_eq!((after.buffers_created, after.buffers_taken), (before.buffers_created, before.buffers_taken));
     }
 
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let data: Vec<_> = (0..4).map(|seed| Uploaded::<f64>::new(&device, &long_rows(seed))).collect();
     let x_c = device.upload_vector(&[0.5; 18]).unwrap();
     let back = |x_p: &DeviceVector<f64>| x_p.download().unwrap();
@@ -124,12 +120,11 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
 #[test]
 fn reports_have_the_stages_and_costs_are_counted_from_the_patterns() {
     let data = Uploaded::<f64>::new(&device(), &problem(&seen(10, 100, 3, 1), 2, 6, 3, 5));
-    // Each point is seen by three cameras. This gives six pairs of views, including a view with
-    // itself.
+    // Each point is seen by three cameras: six pairs of views, including a view with itself.
     let (c, p, views, pairs) = (6, 3, 300, 600);
-    // Column j of a factor: products are subtracted from the elements on and below the diagonal,
-    // and those below are multiplied by the reciprocal pivot. The forward substitution of a row is
-    // counted in the same way.
+    // For column j of a factor, products are subtracted from the elements on and below the
+    // diagonal, and the elements below it are multiplied by the reciprocal pivot. The forward
+    // substitution of a row is counted like the factor.
     let of_factor: u64 = (0..p).map(|j| 2 * j * (p - j) + (p - j - 1)).sum();
     let of_row: u64 = (0..p).map(|j| 2 * j + 1).sum();
     let shared = 100 * (of_factor + of_row) + views * (c * of_row + 2 * c * p);

@@ -1,5 +1,6 @@
-//! Random operations over semirings, the same in every run. Each has a random element type, algebra
-//! and method or format. The other tests go through these systematically.
+//! Random operations over semirings, which are the same in every run. Each operation has a random
+//! element type, algebra and method or format. The other tests go through all types, algebras,
+//! methods and formats systematically.
 use super::{Numbers, algebras, bits, numbers};
 use crate::common::{FAMILIES, Family, Random, blocks, device, places};
 use blockmul::{
@@ -11,7 +12,7 @@ use blockmul::{
 };
 use half::f16;
 
-/// The sides of blocks. Half of them are scalars.
+/// The sides of blocks. Half of the matrices have scalars.
 const SIDES: [(usize, usize, usize); 6] = [(1, 1, 1), (1, 1, 1), (1, 1, 1), (2, 3, 2), (3, 3, 3), (5, 2, 4)];
 
 fn one<T: Copy>(of: &[T], random: &mut Random) -> T {

@@ -39,7 +39,8 @@ impl Numbers for u8 {
     const SPECIAL: &'static [f64] = &[0.0, 1.0, 255.0];
 }
 
-/// Numbers of both signs that are rounded. About every 11th is one of the special numbers.
+/// Returns numbers of both signs that are rounded. About every 11th of these numbers is one of the
+/// special numbers.
 pub fn numbers<T: Numbers>(n: usize, seed: u64) -> Vec<T> {
     let mut random = crate::common::Random(seed);
     let mut number = |_| match random.below(11) {
@@ -49,7 +50,7 @@ pub fn numbers<T: Numbers>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|i| T::from_f64(number(i))).collect()
 }
 
-/// A matrix with such numbers on the given pattern.
+/// Makes a matrix with such numbers on the given pattern.
 pub fn with_numbers<T: Numbers>(pattern: &Pattern, seed: u64) -> Csc<T> {
     Csc::new(pattern.clone(), numbers(pattern.nnz(), seed)).unwrap()
 }
@@ -59,7 +60,7 @@ pub fn algebras<T: Element>() -> impl Iterator<Item = Semiring> {
     Semiring::ALL.iter().copied().filter(|semiring| semiring.check::<T>().is_ok())
 }
 
-/// Returns the bits of values. All NaNs have the same bits.
+/// Returns the bits of values. All NaNs count as having the same bits.
 pub fn bits<T: Element>(values: &[T]) -> Vec<u64> {
     let bits = |value: &T| match value.to_f64() {
         number if number.is_nan() => u64::MAX,

@@ -23,9 +23,9 @@ fn check<M: Matrix<Element: Numbers>>(a: &M, b: &M, what: &str, cases: &[(Semiri
     }
 }
 
-/// Returns a case for each algebra that the element type supports. Neighbouring algebras have
-/// different methods. Methods whose kernels take long to compile are left out; they are tested with
-/// one algebra below.
+/// Returns a case for each algebra that the element type supports. Neighbouring algebras use
+/// different methods. Methods whose kernels take long to compile are left out; another test in this
+/// file uses them with one algebra.
 fn cases<T: Numbers>(turn: usize) -> Vec<(Semiring, Method)> {
     let methods = [Method::Auto, Method::Esc, Method::Host].into_iter().cycle().skip(turn);
     algebras::<T>().zip(methods).collect()
@@ -49,7 +49,7 @@ fn every_element_and_algebra_has_the_bits_of_the_reference() {
     of::<i32>(4);
     of::<u8>(5);
     // Products of rows swap their operands. The results of plus-first and plus-second must not
-    // depend on this.
+    // depend on this swap.
     let (a, b) = pair::<i32>(Family::Uniform, 50);
     let cases = [Semiring::PlusFirst, Semiring::PlusSecond, Semiring::MinPlus].map(|semiring| (semiring, Method::Auto));
     check(&Csr::from_transpose(b.clone()), &Csr::from_transpose(a.clone()), "by rows", &cases);
@@ -63,7 +63,8 @@ fn every_method_follows_the_algebra() {
         let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();
         check(&a, &b, &format!("{family:?}"), &cases);
     }
-    // Runs are cut into pieces. The sum of a piece begins with a value that changes no bit.
+    // The runs of the products in this test are cut into pieces. The sum of a piece begins with a
+    // value that changes no bit.
     let long = Csc::<f64>::from_triplets(2, 2500, (0..2500).flat_map(|k| [(0, k, 1.0), (1, k, 1.0)])).unwrap();
     let (a, b) = (with_numbers::<f32>(long.pattern(), 5), with_numbers::<f32>(long.transpose().pattern(), 6));
     let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();
@@ -123,7 +124,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         product.run().map(drop).unwrap_err().to_string()
     }
     let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1u8)]).unwrap()).unwrap();
-    assert_eq!(refused(&Product::of(&a, &a)), "elements of u8 have or-and alone, not plus-times");
+    assert_eq!(refused(&Product::of(&a, &a)), "elements of u8 support or-and only, not plus-times");
     let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1.0)]).unwrap()).unwrap();
     let dropped = Product::of(&a, &a).semiring(Semiring::MinPlus).drop_below(1.0);
     assert_eq!(refused(&dropped), "entries are dropped by their magnitude: of floats, in plus-times");

@@ -35,7 +35,7 @@ impl Case {
 /// would be an error, because the host keeps kernels by type (`src/device/loans.rs`). If kernels
 /// were not kept by type, the kernels of one element type would read elements of another: of
 /// another size, or floats as integers. The second round is computed by kernels that the first one
-/// kept, because the device keeps more than the six products of a case.
+/// kept, because the device keeps more than the six products (one for each element type) of a case.
 #[test]
 fn every_element_in_turn_has_kernels_of_its_own() -> Result<()> {
     // No other test uses this device, so that no other product replaces the kept kernels.

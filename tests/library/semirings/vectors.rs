@@ -9,10 +9,10 @@ use blockmul::{
 };
 use half::f16;
 
-/// An algebra, a format, and whether A is transposed.
+/// A case: an algebra, a format, and whether A is transposed.
 type Case = (Semiring, Format, bool);
 
-/// Returns a case for each algebra that the element type supports. Neighbouring algebras have
+/// Returns a case for each algebra that the element type supports. Neighbouring algebras use
 /// different formats, because each combination has kernels of its own. A is transposed in every
 /// third case. With the turns of six element types, each algebra is tested in six formats.
 fn cases<T: Numbers>(turn: usize) -> Vec<Case> {
@@ -92,7 +92,7 @@ fn what_an_algebra_has_not_is_refused() {
     let device = device();
     let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1u8)]).unwrap()).unwrap();
     let refused = Apply::<Csc<u8>>::with(&a.pattern()).plan().map(drop).unwrap_err().to_string();
-    assert_eq!(refused, "elements of u8 have or-and alone, not plus-times");
+    assert_eq!(refused, "elements of u8 support or-and only, not plus-times");
     let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1.0)]).unwrap()).unwrap();
     let plan = Apply::<Csc<f64>>::with(&a.pattern()).semiring(Semiring::MinPlus).plan().unwrap();
     let (x, mut y) = (device.upload_vector(&[1.0]).unwrap(), plan.output().unwrap());

@@ -1,5 +1,5 @@
-//! Transposition, permutation and sum on the device. Results have the bits of serial references,
-//! also with new values, and executions allocate no memory.
+//! Transposition, permutation and sum on the device. The results have the bits of serial
+//! references, also with new values, and executions allocate no memory.
 mod add;
 mod permute;
 mod transpose;
@@ -28,9 +28,9 @@ fn by_rows<T: Element>(matrix: &Cbc<T>) -> Bsr<T> {
     Bsr::from_transpose(matrix.transpose())
 }
 
-/// Scalars; squares; wide and tall blocks; blocks with fewer elements than a work-group has items,
-/// with as many, and with more; the largest blocks. Some element types use only the first few
-/// shapes, because kernels are compiled for each shape and type.
+/// The shapes are scalars; squares; wide and tall blocks; blocks with fewer elements than a
+/// work-group has items, with as many, and with more; the largest blocks. Some element types use
+/// only the first few shapes, because kernels are compiled for each shape and type.
 const SHAPES: [(usize, usize); 8] = [(1, 1), (2, 3), (6, 6), (9, 3), (16, 16), (1, 32), (32, 5), (32, 32)];
 const FEW: usize = 3;
 
@@ -91,7 +91,7 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let h = part(
         &generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap(),
         Part::Lower,
@@ -116,8 +116,8 @@ fn executions_take_no_memory_and_read_nothing() {
     assert!(transpose.cost().device_bytes > 0 && permute.cost().device_bytes > 0 && add.cost().device_bytes > 0);
 }
 
-/// A typical use of these plans: S of a bundle adjustment is damped and permuted. Each plan is made
-/// from the pattern of the plan before, which is on the device.
+/// This test has a typical use of these plans: S of a bundle adjustment is damped and permuted.
+/// Each plan is made from the pattern of the plan before, which is on the device.
 #[test]
 fn plans_meet_plans() {
     let w = generate::Visibility {

@@ -12,7 +12,7 @@ use half::f16;
 use nalgebra::{DMatrix, DVector};
 
 fn vector_arithmetic<T: Field>(longest: usize) {
-    // Lengths near the size of a group, of a piece, and of several pieces.
+    // The lengths are near the size of a work-group, of a piece, and of several pieces.
     for n in [0, 1, 2, 127, 128, 511, 512, 513, 1023, 1024, 1025, 5000, longest] {
         let (x, y) = (reals::<T>(n, 1), reals::<T>(n, 2));
         let (dx, mut dy) = (device().upload_vector(&x).unwrap(), device().upload_vector(&y).unwrap());
@@ -57,8 +57,8 @@ fn vectors_with_vectors() {
 
 #[test]
 fn conjugate_gradients_by_blocks_and_two_threads() {
-    // H = JᵀJ + I of a pose graph. The system is solved without forming H and without a
-    // preconditioner. Both threads use the same plans.
+    // The system has H = JᵀJ + I, with the J of a pose graph. The system is solved without forming
+    // H and without a preconditioner. The two threads use the same plans.
     let j =
         generate::PoseChain { poses: 40, closures: 60, freedom: 3, seed: 6, ..Default::default() }.matrix().unwrap();
     let (dj, n) = (device().upload(&j).unwrap(), j.scalar_cols());

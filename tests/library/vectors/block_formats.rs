@@ -15,8 +15,8 @@ use blockmul::{
 };
 use half::f16;
 
-/// Tall, wide and square blocks by columns and by rows, aligned blocks, and blocks too large for a
-/// tile. With [`Format::Hyb`], rows have blocks in both of its parts.
+/// The matrices have tall, wide and square blocks by columns and by rows, aligned blocks, and
+/// blocks too large for a tile. With [`Format::Hyb`], rows have blocks in both of its parts.
 #[test]
 fn blocks_in_every_format() {
     check(&blocks::<f64>(Family::Uniform, 40, 35, 4, shape(2, 3), 1), "2x3 by columns");
@@ -25,7 +25,7 @@ fn blocks_in_every_format() {
     check(&blocks::<f16>(Family::Uniform, 9, 7, 3, shape(18, 17), 4), "18x17 of f16");
 }
 
-/// Blocks with the longest sides.
+/// The test has blocks with the longest sides.
 #[test]
 fn blocks_of_32_in_every_format() {
     for (rows, cols) in [(1, 32), (32, 1), (32, 32)] {
@@ -41,7 +41,8 @@ fn blocks_without_rows_or_entries_in_every_format() {
     }
 }
 
-/// Rows of more than 1024 blocks. The sums of these rows are computed in pieces of 1024 blocks.
+/// The matrix has rows of more than 1024 blocks. The sums of rows with more than 1024 blocks are
+/// computed in pieces of 1024 blocks.
 #[test]
 fn long_rows_of_blocks_are_cut_where_the_reference_cuts_them() {
     for length in [1025, 2100] {
@@ -72,7 +73,7 @@ fn blocks_over_a_semiring_in_every_format() {
 fn a_triangle_of_blocks_has_the_bits_of_the_whole() {
     let device = device();
     let j = blocks::<f64>(Family::Uniform, 60, 40, 4, shape(2, 3), 1);
-    // The diagonal blocks are changed, so that they are not exactly symmetric.
+    // The blocks on the diagonal are changed, and are then not exactly symmetric.
     let of = |part| {
         let a = reference::gram(&j, part).unwrap();
         let shape = a.shape();

@@ -1,8 +1,8 @@
 //! Products with dense matrices by the public interface. Columns have the bits of products with
-//! vectors, and executions of plans allocate nothing and read nothing back. Refusals are tested,
-//! too.
+//! vectors, and executions of plans allocate nothing and read nothing back. Refused arguments are
+//! tested, too.
 use super::{bits, reals, shape};
-use crate::common::{Family, blocks, device};
+use crate::common::{Family, blocks, device, nothing_taken};
 use blockmul::{
     Bsr, Cbc, Device, Error, Planned,
     dense::{DenseProduct, DenseShape, DenseView, DenseViewMut, Layout, Side},
@@ -43,7 +43,7 @@ fn columns_have_the_bits_of_products_with_vectors() -> blockmul::Result<()> {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
-    let device = Device::open(device().info())?; // its counters count only this test
+    let device = Device::open(device().info())?; // so that the device's counters count only this test
     let host = generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let a = device.upload(&host)?;
     let by_columns = |rows, cols| device.zero_dense::<f64>(DenseShape::new(rows, cols, Layout::ByColumns));
@@ -59,18 +59,13 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
         packed.update(&a)?;
         packed.execute(&right, &mut e)?;
     }
-    device.finish()?;
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    nothing_taken(&device, &before);
     Ok(())
 }
 
 #[test]
 fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
-    let device = Device::open(device().info())?; // its counters count only this test
+    let device = Device::open(device().info())?; // so that the device's counters count only this test
     let by_columns =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let by_rows = Bsr::from_transpose(by_columns.try_transpose()?);
@@ -82,7 +77,8 @@ fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
     Ok(())
 }
 
-/// Products with a limit of memory, with D on the host in bands, for each side and layout.
+/// The test has products with a limit of memory, for which D on the host is multiplied in bands,
+/// for each side and layout.
 #[test]
 fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
     let host = blocks::<f64>(Family::PowerLawColumns, 40, 30, 5, shape(2, 3), 4);

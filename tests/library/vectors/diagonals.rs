@@ -1,4 +1,4 @@
-//! Diagonals of blocks and of scalars.
+//! Tests of the diagonals of matrices of blocks and of scalars.
 use super::{reals, scalar_sides, shape};
 use crate::common::{Family, blocks, device, scalars};
 use blockmul::{Bsr, Cbc, Csc, Csr, Error, Matrix, Planned, plan::Diagonal, reference};
@@ -15,7 +15,7 @@ fn diagonal_of<M: Matrix + PartialEq + std::fmt::Debug>(a: &M) {
     assert_eq!(d.download().unwrap(), want);
     let (dense, scalars) = (a.as_cbc().to_dense(), scalars.download().unwrap());
     assert!((0..scalars.len()).all(|i| scalars[i] == dense[(i, i)]));
-    // The result does not depend on the old contents of the output, nor on its stride.
+    // A diagonal does not depend on the old contents of the output, nor on its stride.
     diagonal.execute(&da, &mut d).unwrap();
     assert_eq!(d.download().unwrap(), want);
 }

@@ -24,7 +24,7 @@ fn formats() -> impl Iterator<Item = Format> {
     all.filter(|format| format.reproducible())
 }
 
-/// The formats that add in the order of arrival.
+/// Returns the formats that add in the order of arrival.
 fn atomic() -> impl Iterator<Item = Format> {
     Format::COMPARED.iter().copied().filter(|format| !format.reproducible())
 }
@@ -34,14 +34,15 @@ pub(super) fn formats_of(shape: BlockShape) -> impl Iterator<Item = Format> {
     formats().filter(move |format| shape == BlockShape::SCALAR || format.has_blocks())
 }
 
-/// Returns the same matrix with other values.
+/// Returns the matrix with other values.
 pub(super) fn with_values<M: Matrix>(a: &M, seed: u64) -> M {
     let view = a.as_cbc();
     let values = reals(view.values.len(), seed);
     M::from_cbc(Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values).unwrap()).unwrap()
 }
 
-/// Compares every format with the reference. Each plan is executed with two sets of values.
+/// Compares every format of a matrix with the reference. Each plan of a format is executed with two
+/// sets of values.
 pub(super) fn check<M: Matrix>(pattern: &M, what: &str) {
     let device = device();
     let (rows, cols) = scalar_sides(pattern);
@@ -91,7 +92,7 @@ pub(super) fn check<M: Matrix>(pattern: &M, what: &str) {
     }
 }
 
-/// Checks a matrix by columns, and the same arrays by rows.
+/// Checks a matrix by columns, and the matrix that has the same arrays by rows.
 fn check_types<T: Element>(a: &Csc<T>, what: &str) {
     check(a, what);
     check(&Csr::from_transpose(a.clone()), &format!("{what} by rows"));
@@ -129,8 +130,8 @@ fn small_matrices_in_every_format() {
     }
 }
 
-/// Rows of 1024 terms, which are one piece of a sum, and longer and much longer rows, among short
-/// and empty rows.
+/// The matrix has rows of 1024 terms, which are one piece of a sum, longer rows and much longer
+/// rows, among short and empty rows.
 #[test]
 fn long_rows_are_cut_where_the_reference_cuts_them() {
     for length in [1023, 1024, 1025, 5000] {
@@ -185,8 +186,8 @@ fn sums_in_the_order_of_arrival_have_every_term_once() {
     check::<f64>(0, 3, [].into_iter());
 }
 
-/// The lower triangle, the upper one, and a diagonal. They are stored by columns and by rows, with
-/// new values, too.
+/// The symmetric matrix is given by its lower triangle, its upper triangle, or a diagonal. These
+/// matrices are stored by columns and by rows, and also get new values.
 #[test]
 fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
     let device = device();
@@ -194,7 +195,7 @@ fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
         let mut random = Random(5);
         let mut lower: Vec<_> =
             (0..n * 4).map(|k| (random.below(n), k % n)).map(|(i, j)| (i.max(j), i.min(j))).collect();
-        // A long row and a long column, each in two pieces.
+        // The matrix has a long row and a long column, each of two pieces.
         let wide = if n == 70 { 1100 } else { n };
         lower.extend((n..wide).map(|i| (i, 3)));
         lower.sort_unstable();
@@ -218,7 +219,7 @@ fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
                 Csc::from_triplets(wide, wide, entries.iter().copied().chain(mirrored)).unwrap()
             };
             let on_device = triangles.each_ref().map(|a| device.upload(a).unwrap());
-            // ELL would consist almost only of padding.
+            // For this matrix ELL would consist almost only of padding.
             for format in formats().filter(|&format| !pads_all_rows(format) || wide == n) {
                 let pattern = on_device[0].pattern();
                 let options = || Apply::<Csc<f64>>::with(&pattern).symmetric().format(format);
@@ -260,9 +261,9 @@ fn matrices_that_are_no_triangle_are_refused() {
     assert_eq!(blocks.to_string(), "A is 9 x 9 blocks of 2x3, a symmetric matrix is square");
 }
 
-/// HYB with only the dense part, with only the list of other entries, and with both. Rows are as
-/// wide as the dense part and one entry wider; lists have several pieces. The dense part is at most
-/// 1023 wide.
+/// The test has HYB with only the dense part, with only the list of other entries, and with both.
+/// Some rows are as wide as the dense part of HYB, and some are one entry wider; the list of other
+/// entries has several pieces. The dense part is at most 1023 wide.
 #[test]
 fn no_split_of_hyb_changes_a_bit() {
     let lengths = |row: usize| if row == 7 { 3000 } else { row * 3 % 8 };

@@ -1,5 +1,5 @@
-//! Vectors with another element type than the matrix. Results have the bits of the reference in
-//! every format.
+//! Vectors with another element type than the matrix. Results for such vectors have the bits of the
+//! reference in every format.
 use super::{
     bits,
     formats::{formats_of, with_values},

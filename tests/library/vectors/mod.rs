@@ -1,6 +1,6 @@
-//! Products with vectors and dense matrices. Results have the bits of the reference for every
-//! matrix type and block shape, for A and its transpose. Executions allocate nothing and read
-//! nothing back.
+//! Products with vectors and dense matrices. Results of the products have the bits of the reference
+//! for every matrix type and block shape, for A and its transpose. Executions of plans allocate
+//! nothing and read nothing back.
 mod arithmetic;
 mod block_formats;
 mod dense;
@@ -17,7 +17,7 @@ fn bits<T: Element>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Numbers of many magnitudes, so that another order of summation gives other bits.
+/// The values are numbers of many magnitudes, so that another order of summation gives other bits.
 fn reals<T: Element>(n: usize, seed: u64) -> Vec<T> {
     let mut random = Random(seed);
     let real =

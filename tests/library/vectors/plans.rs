@@ -1,6 +1,6 @@
 //! Refused arguments of plans, and their costs.
 use super::{reals, shape};
-use crate::common::{Family, blocks, device};
+use crate::common::{Family, blocks, device, nothing_taken};
 use blockmul::{
     Bsr, Cbc, Csc, Device, DeviceVector, Error, Planned, generate,
     plan::{Apply, Diagonal, Norms},
@@ -52,7 +52,7 @@ fn operands_of_other_lengths_patterns_types_or_devices_are_refused() {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let host =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let mut a = device.upload(&host).unwrap();
@@ -76,15 +76,10 @@ fn executions_take_no_memory_and_read_nothing() {
         a.scale_rows(&ones).unwrap();
         g.axpby(1.0, &n, 0.0).unwrap();
     }
-    device.finish().unwrap();
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    let after = nothing_taken(&device, &before);
     assert!(after.commands >= before.commands + 800);
-    // A dot product reads one number. Its memory comes from the pool, which allocated it at the
-    // first dot product.
+    // A dot product reads one number. The memory of a dot product comes from the pool, which
+    // allocated it at the first one.
     x.dot(&ones).unwrap();
     let before = device.counters();
     x.dot(&ones).unwrap();

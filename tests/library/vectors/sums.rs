@@ -11,12 +11,12 @@ use blockmul::{
 use half::f16;
 use nalgebra::{DMatrix, DVector};
 
-/// Returns the same pattern with other values.
+/// Returns a matrix with the pattern of the given matrix and other values.
 fn with_reals<T: Element>(a: &Cbc<T>, seed: u64) -> Cbc<T> {
     Cbc::with_stride(a.pattern().clone(), a.shape(), a.stride(), reals(a.values().len(), seed)).unwrap()
 }
 
-/// Compares all operations on one matrix with the reference.
+/// Compares all operations of this file on one matrix with the reference.
 fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     let device = device();
     let (rows, cols) = scalar_sides(a);
@@ -62,7 +62,7 @@ fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     }
 }
 
-/// Checks the same entries in every matrix type that can store them, and with a stride.
+/// Checks the entries of a matrix in every matrix type that can store them, and with a stride.
 fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     check(a, what);
     check(&Bsr::from_transpose(a.clone()), &format!("{what} by rows"));
@@ -74,8 +74,8 @@ fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     }
 }
 
-/// Shapes of blocks: a tile holds many of them, few (16x16 is the largest), or none. The blocks are
-/// wide, tall or square.
+/// The shapes of blocks are such that a tile holds many blocks, few (16x16 is the largest), or
+/// none. The blocks of these shapes are wide, tall or square.
 const SHAPES: [(usize, usize); 5] = [(2, 3), (18, 17), (1, 1), (16, 16), (32, 32)];
 
 fn every_shape<T: Field>(shapes: &[(usize, usize)]) {
@@ -123,8 +123,8 @@ fn matrices_without_rows_columns_or_entries() {
     assert_eq!(bits(&y.download().unwrap()), bits(&[0.0f64; 2]));
 }
 
-/// Rows and columns as long as one piece of a long sum, longer and much longer ones, among short
-/// ones.
+/// The matrix has rows and columns as long as one piece of a long sum, longer and much longer ones,
+/// among short ones.
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     for (block, length) in [((1, 1), 1024), ((1, 1), 1025), ((1, 1), 20_000), ((2, 3), 2500), ((18, 17), 1030)] {
@@ -143,7 +143,7 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     }
 }
 
-/// The sum of a row has the same order as in a product with a matrix of one column.
+/// The sum of a row is added in the same order as in a product with a matrix of one column.
 #[test]
 fn a_vector_is_a_matrix_of_one_column() {
     let a = real(40, 3000, 30, shape(3, 2), 4);

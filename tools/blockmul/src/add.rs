@@ -35,14 +35,11 @@ pub struct Args {
     beta: f64,
     #[command(flatten)]
     files: FileArgs,
-    /// Do not report on stderr that the file was written.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.files.overwriting.places().reads([&args.a, &args.b]).matrices([&args.output]).check()?;
-    let messages = Messages::new(args.quiet);
+    args.files.writing.places().reads([&args.a, &args.b]).matrices([&args.output]).check()?;
+    let messages = Messages::new(args.files.writing.quiet);
     let a = input::read(&args.a, &args.files.reading, &messages)?;
     let b = input::read(&args.b, &args.files.reading, &messages)?;
     let layout = input::layout(&a).filter(|&shape| input::layout(&b) == Some(shape));

@@ -8,8 +8,8 @@ pub fn has_zeros(semiring: Semiring) -> bool {
 }
 
 /// Refuses an algebra in which the product changes if the matrices of a file are cut into blocks of
-/// these shapes: a place of a block that has no entry in the file becomes 0. Each shape comes with
-/// the option that sets it.
+/// these shapes: a place of a block that has no entry in the file becomes 0. Each shape is passed
+/// with the option that sets it.
 pub fn check_blocks(semiring: Semiring, shapes: &[(&str, BlockShape)]) -> Result<(), Failure> {
     match shapes.iter().find(|&&(_, shape)| shape != BlockShape::SCALAR) {
         Some((option, _)) if !has_zeros(semiring) => Err(Failure::Usage(format!(

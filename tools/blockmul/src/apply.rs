@@ -123,9 +123,6 @@ pub struct Args {
     explain: bool,
     #[command(flatten)]
     files: FileArgs,
-    /// Print neither messages nor the summary.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -143,7 +140,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let inputs = [a, x, ("--weights", args.weights.as_ref()), ("--onto", args.onto.as_ref())];
     input::check_stdin(&inputs)?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
-    let places = args.files.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights).reads(&args.onto);
+    let places = args.files.writing.places().reads([&args.a]).reads(&args.x).reads(&args.weights).reads(&args.onto);
     places.others(&args.output).json(&args.run.report).check()?;
     let (element, vectors) = (args.element, args.vectors.unwrap_or(args.element));
     if !element.takes_vectors_of(vectors) {
@@ -157,13 +154,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // `--block` gives the shape of blocks of op(A), so of A's transpose with --transpose.
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
     check_blocks(args.semiring, &[("--block", block)])?;
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.files.writing.quiet);
     let mut file = input::read(&args.a, &args.files.reading, &messages)?;
     if !has_zeros(args.semiring) {
         input::drop_padding(&mut file, &args.a, &messages);
     }
     let converted = input::check_cast(element, &file.matrix, "A", &args.a, &messages)?;
-    // The groups of a file that holds one triangle are not those of the whole matrix.
+    // If a file holds one triangle, its groups are not the groups of the whole matrix.
     let groups = file.groups.take().filter(|groups| !args.symmetric && groups.shape() == block);
     let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
     let (rows, cols) = (a.whole.nrows(), a.whole.ncols());
@@ -278,7 +275,7 @@ fn with_matrix(
         run: &args.run,
         memory_limit: None,
         explain: args.explain,
-        quiet: args.quiet,
+        quiet: args.files.writing.quiet,
         output: &args.output,
     };
     dense::run(&request, a, x, messages)

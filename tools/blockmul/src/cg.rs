@@ -8,7 +8,7 @@ use crate::input::{self, Reading};
 use crate::messages::Messages;
 use crate::numbers::{from_zero, some};
 use crate::output;
-use crate::places::Overwriting;
+use crate::places::Writing;
 use crate::symmetric::Halves;
 use crate::vector;
 use blockmul::{
@@ -86,10 +86,7 @@ pub struct Args {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
-    overwriting: Overwriting,
-    /// Print neither messages nor the summary.
-    #[arg(short, long)]
-    quiet: bool,
+    writing: Writing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
@@ -105,9 +102,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     input::check_stdin(&[("A", Some(&args.a)), ("B", args.b.as_ref())])?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
-    let places = args.overwriting.places().reads([&args.a]).reads(&args.b);
+    let places = args.writing.places().reads([&args.a]).reads(&args.b);
     places.others(&args.output).json(&args.report).check()?;
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.writing.quiet);
     let file = input::read(&args.a, &args.reading, &messages)?;
     let a = matrix(args, file, &messages)?;
     let shape = args.block.map_or(Ok(BlockShape::SCALAR), |side| {

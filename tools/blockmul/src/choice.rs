@@ -42,12 +42,13 @@ pub fn methods() -> impl Iterator<Item = (&'static str, Method)> {
 pub enum Sharing {
     /// By a method, from compressed rows or columns.
     By(DenseMethod),
-    /// In the groups (GCOO) in which the matrix is stored, or to which it is converted first.
+    /// In the groups (GCOO) in which the matrix is stored, or to which the matrix is converted
+    /// first.
     Stored,
 }
 
 impl Sharing {
-    /// The way that an option asks for; `None` if it leaves the choice to `auto`.
+    /// The way that an option asks for, or `None` if it leaves the choice to `auto`.
     pub fn asked(option: Option<Self>) -> Option<Self> {
         option.filter(|&sharing| sharing != Self::By(DenseMethod::Auto))
     }

@@ -28,7 +28,7 @@ Exit status: 0 equal; 1 different; 2 wrong usage, or an input that cannot be rea
 pub struct Args {
     /// One matrix; - for Matrix Market on stdin.
     a: PathBuf,
-    /// The other.
+    /// The other matrix.
     b: PathBuf,
     /// Let values differ by up to R times the larger of the two.
     #[arg(long, value_name = "R", value_parser = crate::numbers::from_zero)]
@@ -61,7 +61,7 @@ struct Comparison {
     a_size: [usize; 2],
     b_size: [usize; 2],
     equal: bool,
-    /// Absent if the sizes differ.
+    /// The sizes are absent if the sizes differ.
     #[serde(flatten)]
     difference: Option<Difference>,
 }

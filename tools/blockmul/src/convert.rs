@@ -64,13 +64,10 @@ pub struct Args {
     /// Round the values to this type.
     #[arg(long, default_value = "f64", value_parser = choice::real())]
     element: ElementType,
-    /// Do not report on stderr that the file was written.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let places = args.files.overwriting.places().reads([&args.input]).reads(&bla::beside(&args.input));
+    let places = args.files.writing.places().reads([&args.input]).reads(&bla::beside(&args.input));
     let layout = args.bla.then(|| bla::place_beside(&args.output));
     let dense = args.makes_dense()?;
     let places = if dense { places.others([&args.output]) } else { places.matrices([&args.output]) };
@@ -92,7 +89,7 @@ impl Args {
         given.into_iter().find_map(|(option, given)| given.then_some(option))
     }
 
-    /// The groups to write. `of_file` are the groups of the input.
+    /// The groups of the output file. `of_file` are the groups of the input.
     fn grouping(&self, of_file: Option<Grouping>) -> Grouping {
         let before = of_file.unwrap_or_default();
         let lines = self.lines.map_or(before.lines(), usize::from);
@@ -120,13 +117,13 @@ impl Args {
 
 /// Writes every element of the matrix.
 fn to_dense(args: &Args) -> Result<(), Failure> {
-    let (messages, name) = (Messages::new(args.quiet), args.input.display().to_string());
+    let (messages, name) = (Messages::new(args.files.writing.quiet), args.input.display().to_string());
     let matrix = dense::read(args.element, &args.input, &name, &args.files.reading, &messages)?;
     matrix.write(&args.output, &messages)
 }
 
 fn to_sparse(args: &Args) -> Result<(), Failure> {
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.files.writing.quiet);
     let Declared { matrix, layout, grouping } = input::read_any(&args.input, &args.files.reading, &messages)?;
     let grouping = args.grouping(grouping);
     let block = args.block.or_else(|| layout.as_ref().and_then(input::uniform));
@@ -137,7 +134,7 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
     if !args.bla && matches!(layout, Some(BlockLayout::Mixed { .. })) {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
-    // Rounding can produce zeros, so it comes first.
+    // Values are rounded before zeros are dropped, because rounding can produce zeros.
     let mut matrix = input::cast(args.element, matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();

@@ -74,7 +74,7 @@ impl Request<'_> {
 
 #[derive(Serialize)]
 struct Fields {
-    /// `None` for the reference.
+    /// How work-items share the entries, or `None` if the reference multiplies.
     sharing: Option<&'static str>,
     why: Option<String>,
     element: &'static str,
@@ -82,13 +82,13 @@ struct Fields {
     /// Whether the sparse matrix is the second factor.
     from_right: bool,
     transposed: bool,
-    /// The factor of the old contents of C; `None` if the product is not added to any.
+    /// The factor of the old contents of C, or `None` if the product is not added to old contents.
     beta: Option<f64>,
     sparse: Size,
     dense: Size,
     layout: &'static str,
     c: Size,
-    /// Milliseconds to convert the sparse matrix to groups on the device; `None` if it was not
+    /// Milliseconds to convert the sparse matrix to groups on the device, or `None` if it was not
     /// converted.
     group_ms: Option<f64>,
     /// Bands of columns of the dense matrix, or of its rows if the sparse one is the second factor.

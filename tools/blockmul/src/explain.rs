@@ -69,8 +69,8 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
     lines.join("\n")
 }
 
-/// The reason why `auto` left a product to the host, with the predicted time. `None` if the host
-/// was requested.
+/// The reason why `auto` left a product to the host, with the predicted time. The function returns
+/// `None` if the user requested the host.
 fn why_host(target: &Target, run: &Run) -> Option<String> {
     let by_name = run.method == Method::Host.name() || !matches!(target, Target::Device(_));
     let predicted_ms = run.bins.iter().map(|bin| bin.predicted_ms).sum::<Option<f64>>();
@@ -82,7 +82,7 @@ fn why_host(target: &Target, run: &Run) -> Option<String> {
     (!by_name).then(|| format!("choice         {why}"))
 }
 
-/// Describes a masked product, as [`explain`] does for others.
+/// Describes a masked product, as [`explain`] describes other products.
 pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> String {
     let all = blockmul::reference::products(a, b);
     let (shape, nnz, bytes) = (a.shape().product(b.shape()), c.nnz(), show_bytes(c_bytes((a, b), c)));

@@ -15,9 +15,9 @@ const OTHER: u8 = 5;
 pub enum Failure {
     /// The result differs from the reference.
     Verification(String),
-    /// Two matrices differ. This has been printed already.
+    /// Two matrices differ, and the difference is printed.
     Different,
-    /// Some of several inputs failed, the first with this status. This has been printed already.
+    /// Some of several inputs failed, the first with this status, and the failures are printed.
     Reported(u8),
     /// Arguments that contradict each other.
     Usage(String),
@@ -25,7 +25,7 @@ pub enum Failure {
     Library(Error),
     /// A result could not be written to the named place.
     Output(String, std::io::Error),
-    /// The reader of stdout closed it early.
+    /// The reader of stdout closed stdout early.
     ReaderLeft,
 }
 
@@ -143,8 +143,9 @@ pub fn exit_on_panic() {
 }
 
 /// Runs `end`, which ends its process, in a second process. That process runs the test of this name
-/// again with an environment variable set. It must exit with `status` and leave nothing at or
-/// beside the path that is passed to `end`. Returns the text that the process writes to stderr.
+/// again with an environment variable set. The second process must exit with `status` and leave
+/// nothing at or beside the path that is passed to `end`. Returns the text that the process writes
+/// to stderr.
 #[cfg(test)]
 pub fn in_another_process(test: &str, status: i32, end: impl FnOnce(&std::path::Path)) -> String {
     const PLACE: &str = "BLOCKMUL_TEST_PLACE";

@@ -64,6 +64,18 @@ struct Common {
     quiet: bool,
 }
 
+/// The cameras and points of a bundle adjustment.
+#[derive(Clone, Copy, clap::Args)]
+struct Views {
+    #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
+    cameras: usize,
+    #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
+    points: usize,
+    /// Cameras that see each point.
+    #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
+    views: usize,
+}
+
 #[derive(clap::Subcommand)]
 enum Family {
     /// W of a bundle adjustment: a block for each view of a point (columns) by a camera (rows).
@@ -71,13 +83,8 @@ enum Family {
         after_help = "Examples:\n  blockmul generate bundle-adjustment --cameras 50 --points 4000 --block 9x3 -o W.mtx"
     )]
     BundleAdjustment {
-        #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
-        cameras: usize,
-        #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
-        points: usize,
-        /// Cameras that see each point.
-        #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
-        views: usize,
+        #[command(flatten)]
+        views: Views,
         /// 6x3, or 9x3 for cameras with intrinsics.
         #[arg(long, default_value = "6x3", value_name = "RxK")]
         block: BlockShape,
@@ -152,7 +159,7 @@ enum Family {
 
 pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     match args.family {
-        Family::BundleAdjustment { cameras, points, views, block: shape, ref matrix } => {
+        Family::BundleAdjustment { views: Views { cameras, points, views }, block: shape, ref matrix } => {
             matrix.write(|values, seed| Visibility { cameras, points, views, shape, values, seed }.matrix())
         }
         Family::PoseGraph { poses, closures, side: freedom, ref matrix } => {

@@ -1,5 +1,6 @@
-//! The common part of `components` and `triangles`. Both compute a number for each vertex of a
-//! graph. Edges connect their vertices in both directions, and their values do not matter.
+//! The common part of `components` and `triangles`. `components` and `triangles` compute a number
+//! for each vertex of a graph. Edges connect their vertices in both directions, and their values do
+//! not matter.
 use crate::failure::Failure;
 use crate::input;
 use crate::matrix_size::Size;
@@ -27,12 +28,9 @@ pub struct GraphArgs {
     run: RunArgs,
     #[command(flatten)]
     files: FileArgs,
-    /// Print neither messages nor the summary.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
-/// The fields of the report. `found` has the fields of the command.
+/// The fields of the report. `found` has the fields of the particular command.
 #[derive(Serialize)]
 struct Fields<'a, T: Serialize> {
     graph: Size,
@@ -49,8 +47,8 @@ struct Fields<'a, T: Serialize> {
 pub struct Question {
     /// A name of the result, for messages.
     pub what: &'static str,
-    /// Computes the numbers on a device, from the pattern of the graph. All values of the graph are
-    /// one.
+    /// Computes the numbers on a device, from the pattern of the graph. All values of the uploaded
+    /// graph are one.
     pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,
     pub by_reference: fn(&Csc<u32>) -> blockmul::Result<Vec<u32>>,
 }
@@ -73,8 +71,8 @@ pub fn run<S: Serialize>(
 ) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.run.report)])?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
-    args.files.overwriting.places().reads([&args.graph]).others(&args.output).json(&args.run.report).check()?;
-    let messages = Messages::new(args.quiet);
+    args.files.writing.places().reads([&args.graph]).others(&args.output).json(&args.run.report).check()?;
+    let messages = Messages::new(args.files.writing.quiet);
     let graph = input::read_graph(&args.graph, &args.files.reading, &messages)?.matrix;
     let g = Csc::new(graph.pattern().clone(), vec![1u32; graph.nnz()])?;
     let target = Target::choose(args.run.device.as_deref(), ElementType::U32, Method::Auto, &messages)?;
@@ -102,7 +100,7 @@ pub fn run<S: Serialize>(
         count_of(g.ncols(), "vertex", "vertices"),
         count_of(g.nnz(), "entry", "entries")
     );
-    output::summary(&text, args.quiet, [&args.output, &args.run.report], &messages)?;
+    output::summary(&text, args.files.writing.quiet, [&args.output, &args.run.report], &messages)?;
     if verified == Some(false) {
         return Err(Failure::Verification(format!(
             "{} differ from the reference's; nothing is written",

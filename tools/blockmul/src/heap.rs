@@ -2,7 +2,8 @@
 //! the exit status for insufficient memory instead of an abort.
 //!
 //! The library checks large allocations that it can foresee, and its errors name their purpose.
-//! This module handles the rest: limits that the system does not show, and small requests.
+//! This module handles the allocations that the library cannot foresee: limits that the system does
+//! not show, and small requests.
 use crate::failure::{LESS_MEMORY, MEMORY};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -68,7 +69,7 @@ fn exhausted(bytes: usize) -> ! {
     );
     let unused = rest.len();
     let _ = std::io::stderr().write_all(&text[..text.len() - unused]);
-    // A thread may be registering a file, which then does not exist yet.
+    // A thread may be registering a file, and a file that is not registered yet does not exist yet.
     let none_begins_again = (0..100).find_map(|_| {
         let discarded = blockmul::io::try_discard_unfinished();
         if discarded.is_none() {

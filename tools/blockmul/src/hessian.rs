@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
-use crate::places::Overwriting;
+use crate::places::Writing;
 use crate::problem::{Aim, Opened, ProblemArgs, subject};
 use crate::{input, output};
 use blockmul::solver::{
@@ -29,30 +29,27 @@ is not finite, a message names the measurement, no file is written, and the exit
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Write a matrix in the format of its file's ending; may be given several times.
+    /// Write a matrix in the format of its file's ending; may be given several times. If a matrix
+    /// goes to stdout, sizes and times are not printed.
     #[arg(long, value_name = "NAME=FILE", value_parser = wanted)]
     write: Vec<Wanted>,
     /// Draw H.
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
     #[command(flatten)]
-    overwriting: Overwriting,
-    /// Print neither messages nor sizes and times. If a matrix goes to stdout, sizes and times are
-    /// not printed either.
-    #[arg(short, long)]
-    quiet: bool,
+    writing: Writing,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let written = args.write.iter().map(|wanted| &wanted.path);
-    let places = args.overwriting.places().reads([&args.problem.file]).matrices(written).others(&args.picture);
+    let places = args.writing.places().reads([&args.problem.file]).matrices(written).others(&args.picture);
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.writing.quiet);
     let Opened { device, problem, start, .. } = args.problem.open(Aim::Matrices, &messages)?;
     let linearized = Linearized::new(&problem, &start, &device)?;
     args.write.iter().try_for_each(|wanted| linearized.linearization.check_matrix_name(&wanted.name))?;
-    if !args.quiet && !to_stdout {
+    if !args.writing.quiet && !to_stdout {
         let written = !args.write.is_empty() || args.picture.is_some();
         messages.pause(|| output::print_beside(written, &linearized.text()))?;
     }

@@ -36,7 +36,7 @@ impl Reading {
     }
 }
 
-/// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.
+/// Reads the matrix of the file `path`. For `-` it reads Matrix Market from stdin.
 pub fn read(path: &Path, reading: &Reading, messages: &Messages) -> blockmul::Result<MatrixFile> {
     let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
     let options = ReadOptions { progress: Some(progress), ..reading.options() };
@@ -86,7 +86,7 @@ pub struct Declared {
     pub grouping: Option<Grouping>,
 }
 
-/// Reads a file as [`read`] does, or a NumPy array. Zeros of an array become places without an
+/// Reads a file as [`read`] does, or a NumPy array. Zeros of a NumPy array become places without an
 /// entry.
 pub fn read_any(path: &Path, reading: &Reading, messages: &Messages) -> blockmul::Result<Declared> {
     if io::dense::is_npy(path) {
@@ -112,12 +112,12 @@ pub fn is_stream(path: &Path) -> bool {
     is_standard(path) || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The shape of the blocks that a file declares; `None` for scalars.
+/// The shape of the blocks that a file declares, or `None` for scalars.
 pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
     file.layout.as_ref().and_then(uniform)
 }
 
-/// The shape of all blocks; `None` for scalars and for several shapes.
+/// The shape of all blocks, or `None` for scalars and for several shapes.
 pub fn uniform(layout: &io::BlockLayout) -> Option<BlockShape> {
     layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }
@@ -148,7 +148,7 @@ pub fn cast(element: ElementType, matrix: Csc<f64>, name: &str, messages: &Messa
     elements(element, matrix)
 }
 
-/// The matrix with elements of this type. If it has this type, it is moved, not copied.
+/// The matrix with elements of this type. A matrix that already has this type is moved, not copied.
 pub fn elements(element: ElementType, matrix: impl Into<AnyMatrix>) -> AnyMatrix {
     let matrix = matrix.into();
     if matrix.element() == element { matrix } else { matrix.cast(element) }

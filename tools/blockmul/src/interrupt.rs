@@ -3,7 +3,7 @@
 use crate::messages::{Tone, tell};
 use blockmul::io::discard_unfinished;
 
-/// From here on, signals that end the process remove unfinished files and end it with status 128
+/// After this call, signals that end the process remove unfinished files and end it with status 128
 /// plus the signal's number, as in shells. SIGQUIT still dumps the memory. Signals that are
 /// ignored, as under `nohup` or in the background of a script, stay ignored. If a signal already
 /// has a handler, for example that of a profiler, the handler stays.
@@ -13,13 +13,13 @@ pub fn leave_nothing_half_written() {
         SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
     };
     const ENDING: [i32; 9] = [SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU];
-    // The signal is sent if a file would grow beyond `ulimit -f`. If the signal has a handler, the
-    // write fails instead, and the error is reported like that of a full disk. A handler, unlike an
-    // ignored signal, is not passed on to compilers that a driver starts.
+    // SIGXFSZ is sent if a file would grow beyond `ulimit -f`. If SIGXFSZ has a handler, the write
+    // fails instead, and the error is reported like that of a full disk. A handler, unlike an
+    // ignored signal, is not inherited by compilers that a driver starts.
     let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let handled = ENDING.into_iter().filter(|&signal| is_taken(signal, &status));
-    // If there is no handler, the signals have their usual effect.
+    // If handlers cannot be installed, the signals have their usual effect.
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
         std::thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
@@ -34,9 +34,9 @@ pub fn leave_nothing_half_written() {
     }
 }
 
-/// Whether the command handles a signal that ends a process. It does not handle an ignored signal,
-/// nor one for which a profiler may have a handler, unless the signal asks the command to end.
-/// `status` is the text of `/proc/self/status`, empty if the system has none.
+/// Whether the command handles a signal that ends a process. The command does not handle an ignored
+/// signal, nor one for which a profiler may have a handler, unless the signal asks the command to
+/// end. `status` is the text of `/proc/self/status`, empty if the system has none.
 #[cfg(unix)]
 fn is_taken(signal: i32, status: &str) -> bool {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -50,7 +50,8 @@ fn is_taken(signal: i32, status: &str) -> bool {
     !is_ignored && (!has_handler || [SIGINT, SIGTERM, SIGHUP].contains(&signal))
 }
 
-/// Handles Ctrl-C from here on: it removes unfinished files and ends the process with status 130.
+/// Handles Ctrl-C after this call: the handler removes unfinished files and ends the process with
+/// status 130.
 #[cfg(not(unix))]
 pub fn leave_nothing_half_written() {
     let _ = ctrlc::set_handler(|| {

@@ -115,12 +115,12 @@ enum Command {
 }
 
 /// Settings of PoCL, unless the user has set others. Because of them PoCL does not compile a kernel
-/// again for each launch size, and the cache keeps one kernel for all sizes. They also prevent
-/// vectorization across work-items, but most groups have only one. Kernels compile sooner; large
-/// products of blocks take about a tenth longer.
+/// again for each launch size, and the cache keeps one kernel for all sizes. These settings also
+/// prevent vectorization across work-items, but most work-groups have only one item. With these
+/// settings kernels compile sooner, and large products of blocks take about a tenth longer.
 const POCL: [(&str, &str); 2] = [("POCL_WORK_GROUP_SPECIALIZATION", "0"), ("POCL_WORK_GROUP_METHOD", "loops")];
 
-/// The command.
+/// The arguments of the command.
 pub fn main() -> ExitCode {
     program(|cli: &Cli| match &cli.command {
         Command::Multiply(args) => multiply::run(args),
@@ -181,9 +181,9 @@ fn refuse(error: &clap::Error) -> ! {
     error.exit()
 }
 
-/// Returns the words that contain control characters, and the parts of these words after `=`. Words
-/// that consist of control characters alone are left out: they would match the line ends of a
-/// message.
+/// Returns the words of the command line that contain control characters, and the parts of these
+/// words after `=`. Words that consist of control characters alone are left out, because they would
+/// match the line ends of a message.
 fn odd_words(words: impl Iterator<Item = String>) -> Vec<String> {
     let is_odd = |word: &String| word.contains(char::is_control) && !word.chars().all(char::is_control);
     let value = |word: &String| Some(word.split_once('=')?.1.to_owned());

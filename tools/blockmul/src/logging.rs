@@ -8,11 +8,12 @@ use tracing_subscriber::{
     layer::SubscriberExt,
 };
 
-/// The environment variables. The first one that is set and not empty is used.
+/// The environment variables that select events. The first of the environment variables that is set
+/// and not empty is used.
 const VARIABLES: [&str; 2] = ["BLOCKMUL_LOG", "RUST_LOG"];
 
-/// Prints events from now on, if a variable requests them. A malformed filter causes only a
-/// warning, because RUST_LOG may be meant for other programs.
+/// Starts to print events, if a variable requests them. A malformed filter causes only a warning,
+/// because RUST_LOG may be meant for other programs.
 pub fn start() {
     let value = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value));
     let Some((name, value)) = VARIABLES.into_iter().find_map(value) else { return };
@@ -47,7 +48,7 @@ impl MakeWriter<'_> for AboveTheBar {
 
 impl Write for AboveTheBar {
     /// Writes one line. Line ends in names of files are escaped. A line that cannot be written is
-    /// lost, like every message.
+    /// lost, as any message on stderr is.
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end_matches('\n').replace('\n', "\\n").replace('\r', "\\r");

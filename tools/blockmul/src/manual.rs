@@ -49,7 +49,7 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     }
 }
 
-/// Writes the page of `command` and those of its subcommands.
+/// Writes the manual page of `command` and the pages of its subcommands.
 fn write_pages(dir: &Path, command: &clap::Command) -> Result<(), Failure> {
     let name = command.get_display_name().unwrap_or(command.get_name());
     output::write_bytes(&dir.join(format!("{name}.1")), &page(command)?)?;

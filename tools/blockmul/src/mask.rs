@@ -40,8 +40,8 @@ impl MaskFile {
         })
     }
 
-    /// The blocks of C in which the mask has an entry; C has `rows` x `cols` scalars, in blocks of
-    /// `shape`. If C has scalars, zeros in blocks of the file do not count.
+    /// Returns the blocks of C in which the mask has an entry. C has `rows` x `cols` scalars, in
+    /// blocks of `shape`. If C has scalars, zeros in blocks of the file do not count.
     pub fn cut(&self, (rows, cols): (usize, usize), shape: BlockShape, messages: &Messages) -> Result<Mask, Failure> {
         let (have_rows, have_cols) = (self.places.nrows(), self.places.ncols());
         if (have_rows, have_cols) != (rows, cols) {

@@ -12,9 +12,9 @@ pub struct Size {
     rows: usize,
     cols: usize,
     nnz: usize,
-    /// Rows and columns of each entry; `None` for blocks of several shapes.
+    /// Rows and columns of each entry, or `None` for blocks of several shapes.
     pub block: Option<[usize; 2]>,
-    /// Number of stored elements: those of all blocks.
+    /// Number of stored elements, counting all elements of blocks.
     #[serde(skip)]
     elements: usize,
 }
@@ -32,7 +32,7 @@ impl Size {
         self.nnz
     }
 
-    /// The size of a matrix that has the columns of both, side by side.
+    /// The size of a matrix that consists of both matrices, side by side.
     pub fn and(self, columns: Self) -> Self {
         let elements = self.elements + columns.elements;
         Self { cols: self.cols + columns.cols, nnz: self.nnz + columns.nnz, elements, ..self }

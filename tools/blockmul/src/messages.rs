@@ -40,12 +40,13 @@ pub fn tell_lines(tone: Tone, text: &str) {
     line(&format!("{style}{label}:{style:#} {}", visible(text)));
 }
 
-/// The text on one line. All control characters are escaped, because file names may contain any.
+/// Returns the text on one line. All control characters are escaped, because file names may contain
+/// any.
 pub fn in_a_line(text: &str) -> Cow<'_, str> {
     escaped(text, char::is_control)
 }
 
-/// The text in its lines. Control characters that a terminal would interpret are escaped.
+/// Returns the text with its lines. Control characters that a terminal would interpret are escaped.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c.is_control() && c != '\n' && c != '\t')
 }
@@ -76,7 +77,7 @@ pub fn above_any_bar(write: impl FnOnce()) {
     }
 }
 
-/// The unit of a bar.
+/// The unit of a progress bar.
 #[derive(Clone, Copy)]
 pub enum Unit {
     Bytes,
@@ -84,7 +85,8 @@ pub enum Unit {
     Columns,
     Runs,
     Kernels,
-    /// Steps of an iteration. Most iterations end before the limit.
+    /// Steps of an iteration. A bar of iterations rarely reaches its end, because most iterations
+    /// end before the limit.
     Steps,
     /// Milliseconds.
     Time,
@@ -141,8 +143,8 @@ impl Messages {
         })
     }
 
-    /// Shows the number of compiled kernels while `device` compiles, and restores the display
-    /// afterwards. Warns once if every run compiles, which takes seconds.
+    /// Shows the number of compiled kernels while `device` compiles, and then shows the earlier
+    /// activity again. Warns once if every run compiles, which takes seconds.
     pub fn show_compiling(&self, device: &Device) {
         static WARNED: Once = Once::new();
         WARNED.call_once(|| kernel_cache::obstacle().iter().for_each(|why| self.warn(why)));
@@ -179,7 +181,7 @@ impl Messages {
         self.say_lines(&in_a_line(text));
     }
 
-    /// Prints lines, which stay on the terminal. They must not contain file names.
+    /// Prints lines, which stay on the terminal. The printed lines must not contain file names.
     pub fn say_lines(&self, text: &str) {
         self.above_the_bar(|| line(&visible(text)));
     }

@@ -26,6 +26,7 @@ pub fn warn(why: &str, messages: &Messages) {
 }
 
 /// A factor with the blocks that its file declares.
+#[derive(Clone, Copy)]
 pub struct OfFile<'a> {
     pub name: &'static str,
     pub file: &'a MatrixFile,
@@ -140,7 +141,7 @@ impl Layouts {
 pub struct Grouped {
     layouts: Layouts,
     pub a: BlockGroups<AnyMatrix>,
-    /// B; `None` if it is A.
+    /// B, or `None` if B is A.
     pub b: Option<BlockGroups<AnyMatrix>>,
 }
 
@@ -156,8 +157,8 @@ impl Grouped {
         self.b.as_ref().unwrap_or(&self.a)
     }
 
-    /// A and B as matrices of scalars. Every element of a block is an entry. The second is `None`
-    /// if B is A.
+    /// A and B as matrices of scalars, or A and `None` if B is A. Every element of a block is an
+    /// entry.
     pub fn scalars(&self) -> Result<(AnyMatrix, Option<AnyMatrix>)> {
         let Layouts { rows, inner, cols } = &self.layouts;
         Ok((join(&self.a, rows, inner)?, self.b.as_ref().map(|b| join(b, inner, cols)).transpose()?))

@@ -6,7 +6,7 @@ use crate::mask::MaskFile;
 use crate::messages::Messages;
 use crate::numbers::{from_zero, some};
 use crate::operands::{OperandArgs, SparseAndDense, Streamed};
-use crate::places::{Overwriting, Places};
+use crate::places::{Places, Writing};
 use crate::runs::RunArgs;
 use crate::target::{Target, joined};
 use crate::{
@@ -92,17 +92,14 @@ pub struct Args {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    overwriting: Overwriting,
-    /// Print neither messages nor the table.
-    #[arg(short, long)]
-    quiet: bool,
+    writing: Writing,
 }
 
 impl Args {
-    /// The inputs, and the file of the report.
+    /// The inputs of the command, and the file of its report.
     fn places(&self) -> Places {
-        let Self { operands, mask, run, overwriting, .. } = self;
-        overwriting.places().reads([&operands.a]).reads(&operands.b).reads(mask).json(&run.report)
+        let Self { operands, mask, run, writing, .. } = self;
+        writing.places().reads([&operands.a]).reads(&operands.b).reads(mask).json(&run.report)
     }
 
     fn threshold(&self) -> Option<Threshold> {
@@ -140,7 +137,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let operands = [Some(&args.operands.a), args.operands.b.as_ref()];
         MaskFile::check(mask, &operands.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
     }
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.writing.quiet);
     let streamed = args.operands.read_streams(&messages)?;
     if let Some(side) = args.operands.dense(&streamed)? {
         return with_dense(args, side, streamed, &messages);
@@ -191,7 +188,7 @@ fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) 
         run: &args.run,
         memory_limit: args.memory_limit,
         explain: args.explain,
-        quiet: args.quiet,
+        quiet: args.writing.quiet,
         output: &args.output,
     };
     let SparseAndDense { sparse, transposed, dense } =

@@ -1,5 +1,5 @@
-//! Parsers of numbers in options. A refusal gives the allowed range; clap names the option and the
-//! value.
+//! Parsers of numbers in options. The error of a parser gives the allowed range; clap adds the
+//! option and the value.
 use std::any::TypeId;
 use std::num::NonZero;
 use std::str::FromStr;

@@ -51,7 +51,8 @@ pub struct Operands {
     pub overflow: Overflow,
     pub a_shape: BlockShape,
     pub b_shape: BlockShape,
-    /// The blocks, if they have several shapes. `a_shape` and `b_shape` are then 1x1.
+    /// The operands as blocks, if the blocks have several shapes. If blocks have several shapes,
+    /// `a_shape` and `b_shape` are 1x1.
     pub layouts: Option<Layouts>,
 }
 
@@ -63,8 +64,8 @@ pub struct SparseAndDense {
     pub dense: DenseOperand,
 }
 
-/// Operands from stdin and pipes, which cannot be opened twice. They are read before the command
-/// knows which operand is dense.
+/// Operands from stdin and pipes, which cannot be read twice. Operands that cannot be read twice
+/// are read before the command knows which operand is dense.
 #[derive(Default)]
 pub struct Streamed {
     a: Option<MatrixFile>,
@@ -79,7 +80,7 @@ struct Asked<'a> {
     read: Option<MatrixFile>,
     transposed: bool,
     block: Option<BlockShape>,
-    /// The name of the option that sets its blocks.
+    /// The name of the option that sets the operand's blocks.
     option: &'static str,
 }
 
@@ -114,7 +115,7 @@ impl OperandArgs {
         }
     }
 
-    /// Reads the operands. The sparse one is on `side`.
+    /// Reads the operands. The sparse operand is on `side`.
     pub fn read_with_dense(
         &self,
         element: ElementType,
@@ -162,8 +163,8 @@ impl OperandArgs {
         Ok(SparseAndDense { sparse, transposed, dense: matrix })
     }
 
-    /// Reads the files, calls `once_read`, and prints which shapes and transpositions were chosen
-    /// by default.
+    /// Reads the files, calls `once_read` when they have been read, and prints which shapes and
+    /// transpositions were chosen by default.
     pub fn read<R>(
         &self,
         element: ElementType,
@@ -228,8 +229,8 @@ impl OperandArgs {
         Ok((Operands { a, b, overflow, a_shape, b_shape, layouts }, done))
     }
 
-    /// The blocks of A and B. `None` unless a file has blocks of several shapes, and no option
-    /// gives other blocks.
+    /// Returns A and B as blocks. Returns `None` unless a file has blocks of several shapes, and no
+    /// option requests other blocks.
     fn layouts(&self, a: &OfFile<'_>, b: &OfFile<'_>, semiring: Semiring, messages: &Messages) -> Option<Layouts> {
         if self.block.or(self.block_b).is_some() || !(a.is_mixed() || b.is_mixed()) {
             return None;
@@ -246,7 +247,7 @@ impl OperandArgs {
     }
 
     /// The shapes of A's and B's blocks. `layouts` are the shapes that the files declare; `rows`
-    /// and `cols` are those of B.
+    /// and `cols` are the size of B.
     fn shapes(
         &self,
         layouts: (Option<BlockShape>, Option<BlockShape>),

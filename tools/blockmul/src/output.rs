@@ -69,8 +69,8 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_filled(path, &mut |writer| writer.write_all(bytes))
 }
 
-/// A function that writes the contents of a file. It is not a type parameter, so that its callers
-/// are compiled once.
+/// A function that writes the contents of a file. The function is not a type parameter, so that its
+/// callers are compiled once.
 pub type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
 
 /// Writes the output of `fill` to the file `path`, or to stdout for `-`.
@@ -95,7 +95,8 @@ pub fn write_matrix<'m>(
     }
 }
 
-/// Warns if a layout that was not written with the matrix at `path` would be read with it.
+/// Warns if there is a layout file beside the matrix at `path` that was not written with it,
+/// because it would be read with the matrix.
 pub fn warn_of_layout(path: &Path, messages: &Messages) {
     if let Some(layout) = bla::beside(path) {
         let (layout, path) = (layout.display(), path.display());
@@ -112,7 +113,7 @@ fn to_stdout(fill: Fill<'_>) -> Result<(), Failure> {
     })
 }
 
-/// The failure of stdout.
+/// Makes the failure that a result could not be written to stdout.
 pub fn of_stdout(error: std::io::Error) -> Failure {
     Failure::Output("stdout".into(), error)
 }

@@ -17,7 +17,7 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// For values that the element type can represent exactly.
+    /// The result for values that the element type can represent exactly.
     pub const EXACT: Self = Self { lost: 0, finite: true };
 
     /// Combines the values of two files.
@@ -40,11 +40,11 @@ impl Converted {
     }
 }
 
-/// The properties of C that are reported. C need not be on the host as a whole.
+/// The properties of C that a report contains. The whole of C need not be on the host at once.
 #[derive(Clone, Copy)]
 pub struct Extent {
     pub size: Size,
-    /// Values that are infinite or NaN.
+    /// Number of values that are infinite or NaN.
     pub not_finite: u64,
 }
 
@@ -58,7 +58,7 @@ impl Extent {
         Self { size: self.size.and(columns.size), not_finite: self.not_finite + columns.not_finite }
     }
 
-    /// The values of C.
+    /// Counts the values of C.
     pub fn named(&self, element: ElementType) -> Named {
         Named { name: "C", element, len: self.size.elements() }
     }
@@ -90,9 +90,8 @@ fn not_finite(values: &AnyValues) -> u64 {
 pub struct Overflow {
     a: u64,
     b: u64,
-    /// `None` if A or B has values that are not finite, from the file or by conversion: infinite
-    /// values of C that are caused by them cannot be distinguished from others. Also `None` if
-    /// integers may have wrapped around and were not counted.
+    /// The count of C, or `None` if it is unknown: A or B has values that are not finite, which
+    /// also make values of C infinite, or integers may have wrapped around and were not counted.
     c: Option<u64>,
 }
 
@@ -114,7 +113,7 @@ impl Overflow {
     }
 
     /// Warns of sums of integers that are outside the range of their type. If the sums are not
-    /// counted, it warns if their bound is outside the range.
+    /// counted, the command warns if their bound is outside the range.
     pub fn of_integers(
         self,
         Named { name, element, len }: Named,

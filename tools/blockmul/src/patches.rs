@@ -3,7 +3,7 @@ use crate::choice::{named, one_of};
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{self, finite, some};
-use crate::places::Overwriting;
+use crate::places::Writing;
 use crate::report::Report;
 use crate::runs::timed;
 use crate::sizes::{count, count_of};
@@ -92,20 +92,17 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     #[command(flatten)]
-    overwriting: Overwriting,
-    /// Print neither messages nor the summary.
-    #[arg(short, long)]
-    quiet: bool,
+    writing: Writing,
 }
 
 #[derive(Serialize)]
 struct Fields {
     vertices: usize,
     triangles: usize,
-    /// Edges in both directions.
+    /// Number of edges, which are counted in both directions.
     edges: usize,
     patches: usize,
-    /// The vertices, counted from 1, that were the first centres. `seeds` are the centres of the
+    /// The vertices that were the first centres, counted from 1. `seeds` are the centres of the
     /// patches.
     first: Vec<usize>,
     seeds: Vec<usize>,
@@ -122,18 +119,18 @@ struct Fields {
     /// Vertices of the smallest and the largest patch.
     smallest: usize,
     largest: usize,
-    /// Patches without vertices.
+    /// Number of patches without vertices.
     empty: usize,
     /// The standard deviation of the patches' sizes.
     deviation: f64,
-    /// Vertices that no centre reaches.
+    /// Number of vertices that no centre reaches.
     unreached: usize,
     total_ms: f64,
     /// Whether the patches have the reference's bits; `None` without --verify.
     verified: Option<bool>,
 }
 
-/// The kind of output.
+/// The kind of the output file.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Picture,
@@ -166,8 +163,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.graph && args.energy == Energy::Centroid {
         return Err(Failure::Usage("--energy centroid is for centres near centroids, not for those of --graph".into()));
     }
-    args.overwriting.places().reads([&args.mesh]).others(&args.output).json(&args.report).check()?;
-    let messages = Messages::new(args.quiet);
+    args.writing.places().reads([&args.mesh]).others(&args.output).json(&args.report).check()?;
+    let messages = Messages::new(args.writing.quiet);
     messages.step(format!("reading {}", args.mesh.display()));
     let mesh = match output::is_standard(&args.mesh) {
         true => mesh::read_from(std::io::stdin(), "stdin"),
@@ -315,5 +312,5 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         report.deviation,
         report.total_ms,
     );
-    output::summary(&text, args.quiet, [&args.output, &args.report], messages)
+    output::summary(&text, args.writing.quiet, [&args.output, &args.report], messages)
 }

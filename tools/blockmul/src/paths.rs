@@ -91,15 +91,12 @@ pub struct Args {
     run: RunArgs,
     #[command(flatten)]
     files: FileArgs,
-    /// Print neither messages nor the summary.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Element types of lengths.
 const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
 
-/// The schedules by their names. One more name is accepted, but not listed.
+/// The schedules by their names. A further name is accepted for a schedule, but not listed.
 fn schedules() -> impl Iterator<Item = (PossibleValue, Schedule)> {
     let all = [Schedule::Auto].iter().chain(Schedule::ALL);
     all.map(|&schedule| (PossibleValue::new(schedule.name()).aliases(schedule.alias()), schedule))
@@ -109,11 +106,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.run.report)];
     output::check_stdout(&outputs)?;
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
-    let places = args.files.overwriting.places().reads([&args.graph]);
+    let places = args.files.writing.places().reads([&args.graph]);
     places.others(&args.output).others(&args.predecessors).json(&args.run.report).check()?;
-    // Levels are lengths of paths if all edges have length 1.
+    // Levels are the lengths of paths if all edges have length 1.
     let element = if args.levels { ElementType::U32 } else { args.element };
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.files.writing.quiet);
     let file = input::read_graph(&args.graph, &args.files.reading, &messages)?;
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
@@ -183,7 +180,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Warns of whole numbers of a file that an integer type treats as infinite: its largest number.
-/// For floats, the conversion prints a warning.
+/// For floating-point types, the conversion of the file's values prints this warning.
 fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
     let highest = element.nearest(f64::INFINITY);
     let is_lost = |length: &&f64| length.is_finite() && element.nearest(**length) == highest;

@@ -1,9 +1,10 @@
 //! Generated matrices of scalars on which `tune` and the laboratory measure the methods of
-//! products. The laboratory has further ones.
+//! products. The laboratory has further patterns.
 
 use blockmul::{Cbc, Csc, Error, Result, generate, matrix::Pattern};
 
-/// The seed of every generated matrix, so that the same name always means the same matrix.
+/// The seed of every generated matrix. The seed is fixed, so that a name always means the same
+/// matrix.
 pub const SEED: u64 = 1;
 
 /// A, and B if the product is not A·A.
@@ -25,8 +26,8 @@ pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     Ok((drawn([n, n], entries)?, None))
 }
 
-/// A graph of few hubs and many leaves whose square has about `products` products. The products
-/// grow faster than the graph.
+/// A graph of few hubs and many leaves whose square has about `products` products. The number of
+/// products grows faster than the number of edges.
 pub fn power_law(products: usize) -> Result<Factors> {
     let columns = (50.0 * (products as f64 / 3240.0).powf(0.68)).round().max(10.0) as usize;
     Ok((hubs_and_leaves(columns, 9 * columns)?, None))

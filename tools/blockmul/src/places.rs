@@ -16,13 +16,23 @@ pub struct Overwriting {
     overwrite: bool,
 }
 
+/// The options of commands that write files and messages.
+#[derive(clap::Args)]
+pub struct Writing {
+    #[command(flatten)]
+    pub overwriting: Overwriting,
+    /// Print neither messages nor a summary or a table.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// The options of commands that read matrices and write files.
 #[derive(clap::Args)]
 pub struct FileArgs {
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
-    pub overwriting: Overwriting,
+    pub writing: Writing,
 }
 
 /// The contents of an output.
@@ -31,7 +41,7 @@ enum OutputKind {
     Matrix,
     Problem,
     Json,
-    /// Contents that no command reads.
+    /// Contents that no command of blockmul reads.
     Other,
 }
 
@@ -41,6 +51,12 @@ pub struct Places {
     overwrite: bool,
     inputs: Vec<PathBuf>,
     outputs: Vec<(PathBuf, OutputKind)>,
+}
+
+impl Writing {
+    pub fn places(&self) -> Places {
+        self.overwriting.places()
+    }
 }
 
 impl Overwriting {
@@ -87,8 +103,8 @@ impl Places {
 
     /// Checks the outputs, and returns whether a result goes to stdout.
     ///
-    /// It refuses folders that do not exist or in which nothing can be written, unknown endings,
-    /// two results in one place, and results that replace an input.
+    /// The check refuses folders that do not exist or in which nothing can be written, unknown
+    /// endings, two results in one place, and results that replace an input.
     pub fn check(&self) -> Result<bool, Failure> {
         for (number, (path, kind)) in self.outputs.iter().enumerate() {
             if !is_standard(path) {
@@ -180,7 +196,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let place = io::linked(path);
     let mut folders = place.ancestors().skip(1).map(|of| if of.as_os_str().is_empty() { Path::new(".") } else { of });
     let Some(folder) = folders.find(|folder| folder.exists()) else { return Ok(()) };
-    // The file has no name if the system supports this, and is removed at once.
+    // The test file has no name, if the system supports this; otherwise it is removed at once.
     tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::Output(path.display().to_string(), error))
 }
 
@@ -208,7 +224,7 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
     Err(Failure::Usage(format!("{}: {refused}", path.display())))
 }
 
-/// Endings of problems. A `.txt` file may contain either kind.
+/// Endings of problems. A `.txt` file may contain a bundle adjustment or a graph.
 const PROBLEMS: [&str; 4] = ["txt", "bal", "g2o", "graph"];
 /// Endings of files that contain neither a matrix nor JSON.
 const OTHERS: [&str; 9] = ["bal", "g2o", "graph", "npy", "png", "ply", "obj", "off", "bla"];

@@ -11,7 +11,8 @@ pub use product::{Factors, Product};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// The schema of the JSON objects. Its number is increased by changes that a reader must know.
+/// The schema of the JSON objects. The number of the schema is increased by changes that a reader
+/// must know.
 pub const SCHEMA: u32 = 1;
 
 /// The JSON object of `--report`: first the fields that all reports have, then those of the
@@ -47,8 +48,8 @@ pub fn command_line() -> String {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a summary that name what a product is added to: `name` times beta. Empty without a
-/// beta.
+/// The words of a summary that name what a product is added to: `name` times beta. The words are
+/// empty if there is no beta.
 pub fn onto(name: &str, beta: Option<f64>) -> String {
     match beta {
         None => String::new(),
@@ -57,7 +58,7 @@ pub fn onto(name: &str, beta: Option<f64>) -> String {
     }
 }
 
-/// The algebra of a product in its summary. Empty for plus-times.
+/// The algebra of a product in its summary. The text is empty for plus-times.
 pub fn over(semiring: Semiring) -> String {
     if semiring == Semiring::PlusTimes { String::new() } else { format!(" over {semiring}") }
 }

@@ -47,8 +47,8 @@ pub fn median_run(runs_ms: &[f64]) -> f64 {
     sorted[(sorted.len() - 1) / 2]
 }
 
-/// A result with its milliseconds on a device, without the time in which kernels were compiled or
-/// loaded.
+/// Returns a result with its milliseconds on a device, without the time in which kernels were
+/// compiled or loaded.
 pub fn timed_on<T, E>(device: &Device, run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
     let waited = device.counters().kernel_wait_ns;
     let (found, ms) = timed(run)?;
@@ -56,7 +56,7 @@ pub fn timed_on<T, E>(device: &Device, run: impl Fn() -> Result<T, E>) -> Result
     Ok((found, (ms - for_kernels).max(0.0)))
 }
 
-/// A result with its milliseconds.
+/// Returns a result with its milliseconds.
 pub fn timed<T, E>(run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
     let clock = Instant::now();
     let found = run()?;

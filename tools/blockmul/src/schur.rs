@@ -4,7 +4,7 @@ use crate::hessian::{Linearized, describe_blocks};
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
-use crate::places::Overwriting;
+use crate::places::Writing;
 use crate::problem::{Aim, Opened, ProblemArgs};
 use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock, problem::Named};
 use blockmul::{Planned, matrix::AnyMatrix};
@@ -28,25 +28,22 @@ pub struct Args {
     /// Damping, relative to the diagonal of H.
     #[arg(long, value_name = "λ", default_value_t = 1e-4, value_parser = from_zero)]
     lambda: f64,
-    /// Write S, in the format of the file's ending.
+    /// Write S, in the format of the file's ending. If it goes to stdout, sizes and times are not
+    /// printed.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw S.
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
     #[command(flatten)]
-    overwriting: Overwriting,
-    /// Print neither messages nor sizes and times. If S goes to stdout, sizes and times are not
-    /// printed either.
-    #[arg(short, long)]
-    quiet: bool,
+    writing: Writing,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let places = args.overwriting.places().reads([&args.problem.file]).matrices(&args.output).others(&args.picture);
+    let places = args.writing.places().reads([&args.problem.file]).matrices(&args.output).others(&args.picture);
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.writing.quiet);
     let Opened { device, problem, start, .. } = args.problem.open(Aim::Matrices, &messages)?;
     let normal = Linearized::new(&problem, &start, &device)?.normal;
     let Some(equations) = normal.equations(Damping::Marquardt(args.lambda)) else {
@@ -76,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         100.0 * whole as f64 / (n as f64 * n as f64).max(1.0),
         plan.cost().products
     );
-    if !args.quiet && !to_stdout {
+    if !args.writing.quiet && !to_stdout {
         messages.pause(|| output::print_beside(args.output.is_some() || args.picture.is_some(), &text))?;
     }
     if args.output.is_none() && args.picture.is_none() {

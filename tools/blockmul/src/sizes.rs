@@ -39,7 +39,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes in the largest binary unit that is not larger, with one decimal.
+/// Returns a number of bytes with one decimal, in the largest binary unit that does not exceed it.
 pub fn show_bytes(bytes: u64) -> String {
     match UNITS[..4].iter().find(|(_, factor)| bytes >= *factor) {
         Some((name, factor)) => format!("{:.1} {name}", bytes as f64 / *factor as f64),

@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
-use crate::places::{Overwriting, check_problem};
+use crate::places::{Writing, check_problem};
 use crate::problem::{Aim, Choices, Opened, ProblemArgs, number, subject};
 use crate::report::{SCHEMA, command_line};
 use crate::sizes::count;
@@ -83,10 +83,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
-    overwriting: Overwriting,
-    /// Print neither messages nor the table.
-    #[arg(short, long)]
-    quiet: bool,
+    writing: Writing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
@@ -122,10 +119,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("{option} is for --linear conjugate-gradients, not for cholesky")));
         }
     }
-    let places = args.overwriting.places().reads([&args.problem.file]).problems(&args.output);
+    let places = args.writing.places().reads([&args.problem.file]).problems(&args.output);
     let to_stdout = places.json(&args.json).others(&args.picture).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.writing.quiet);
     let eliminating = match args.linear {
         LinearName::Cholesky | LinearName::NormalCholesky => None,
         LinearName::SchurCholesky => Some("--linear schur-cholesky"),
@@ -136,7 +133,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         check_problem(path, !matches!(problem, AnyProblem::Bundle(_)))?;
     }
-    Run { args, device, format, problem, choices, messages, table: !args.quiet && !to_stdout }.solve(start)
+    Run { args, device, format, problem, choices, messages, table: !args.writing.quiet && !to_stdout }.solve(start)
 }
 
 struct Run<'a> {
@@ -311,7 +308,8 @@ impl Run<'_> {
     }
 }
 
-/// Members that are not unknowns, as JSON. The list of names is limited.
+/// Returns the members of the problem that are not unknowns, as JSON. The JSON has a limited number
+/// of their names.
 fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     let why = match left.why {
         Why::Held => "held".to_owned(),
@@ -322,8 +320,8 @@ fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     json!({"kind": left.kind, "why": why, "count": left.names.len(), "of": left.all, "first": first})
 }
 
-/// The reason why there is no solution, or perhaps no minimum, with advice. `None` if the iteration
-/// converged.
+/// Says why there is no solution, or perhaps no minimum, with advice. Returns `None` if the
+/// iteration converged.
 fn ending(problem: &AnyProblem, solution: &Solution<AnyState>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {

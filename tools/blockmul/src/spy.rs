@@ -70,9 +70,6 @@ pub struct Args {
     device: Option<String>,
     #[command(flatten)]
     files: FileArgs,
-    /// Print no messages.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 fn shades() -> [(PossibleValue, Shade); 3] {
@@ -96,9 +93,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let in_terminal = args.term || args.output.is_none();
     if let Some(path) = &args.output {
         check_output(path, in_terminal)?;
-        args.files.overwriting.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
+        args.files.writing.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
     }
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.files.writing.quiet);
     let target = Target::choose(args.device.as_deref(), ElementType::F64, Method::Auto, &messages)?;
     let subject = Subject::read(args, &target, &messages)?;
     messages.step("drawing");
@@ -148,10 +145,10 @@ pub fn draw(path: &Path, matrix: &AnyMatrix, device: &Device, messages: &Message
     write(path, &Shaded::new(&raster, Shade::Magnitude), SIZE, messages)
 }
 
-/// The contents of a picture. It can be drawn at any size.
+/// The contents of a picture. A picture can be drawn at any size.
 struct Subject {
-    /// One matrix; or for a comparison three matrices of ones: the entries of both files, of only
-    /// the first, and of only the second.
+    /// The contents are one matrix, or for a comparison three matrices of ones: the entries of both
+    /// files, of only the first, and of only the second.
     parts: Vec<Place>,
     shade: Shade,
 }

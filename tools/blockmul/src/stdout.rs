@@ -1,5 +1,6 @@
-//! Checks whether results can go to stdout. A shell can close it with `>&-`. Rust's runtime then
-//! opens /dev/null in its place before `main`, and results would be lost without an error.
+//! Checks whether results can go to stdout. A shell can close stdout with `>&-`. If stdout is
+//! closed, Rust's runtime opens /dev/null in its place before `main`, and results would be lost
+//! without an error.
 use std::io;
 
 /// Refuses stdout if it was closed, or open only for reading, when the process was started.
@@ -25,7 +26,7 @@ mod at_start {
     }
 
     // SAFETY: the section has the functions that the system calls before `main`, on one thread.
-    // This one makes a system call and sets a number, and needs nothing of the runtime.
+    // This function makes a system call and sets a number, and needs nothing of the runtime.
     #[used]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]

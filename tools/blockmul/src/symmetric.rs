@@ -13,7 +13,7 @@ use blockmul::{
 /// A matrix, and the part of it that is kept on a device.
 pub struct Halves {
     pub whole: AnyMatrix,
-    /// One triangle, with the diagonal; `None` if the whole matrix is kept.
+    /// One triangle, with the diagonal; `None` means that the whole matrix is kept.
     triangle: Option<AnyMatrix>,
 }
 
@@ -23,13 +23,13 @@ impl Halves {
         Self { whole: whole.into(), triangle: None }
     }
 
-    /// The part that is kept on the device.
+    /// Returns the part that is kept on the device.
     pub fn stored(&self) -> &AnyMatrix {
         self.triangle.as_ref().unwrap_or(&self.whole)
     }
 
-    /// Converts both parts to elements of this type and cuts them into blocks. Blocks on the
-    /// diagonal are stored whole.
+    /// Converts the matrix and its triangle to elements of this type and cuts them into blocks.
+    /// Blocks on the diagonal are stored whole.
     pub fn cut(self, element: ElementType, shape: BlockShape) -> Outcome<Self> {
         let Self { whole, triangle } = self;
         if shape == BlockShape::SCALAR {
@@ -42,8 +42,8 @@ impl Halves {
     }
 
     /// The symmetric matrix of a file. If the file says that it is symmetric, the reader has added
-    /// the other triangle. Otherwise the file has one triangle, or two that agree within rounding;
-    /// the lower one is used then.
+    /// the other triangle. If the file does not say that it is symmetric, it has one triangle, or
+    /// two triangles that agree within rounding, of which the lower one is used.
     pub fn new(file: MatrixFile, messages: &Messages) -> Result<Self, Failure> {
         let MatrixFile { matrix: read, symmetry, .. } = file;
         let refused = |why: String| Failure::Usage(format!("--symmetric: {why}"));
@@ -72,7 +72,7 @@ impl Halves {
     }
 }
 
-/// The blocks on the diagonal and below it.
+/// Returns the blocks on the diagonal and below it.
 pub fn lower(a: &AnyMatrix) -> Outcome<AnyMatrix> {
     let (rows, cols, shape) = (a.nrows(), a.ncols(), a.shape());
     match rows == cols && shape.rows() == shape.cols() {

@@ -1,7 +1,7 @@
 //! Tables of text, without lines.
 use comfy_table::{CellAlignment, Table, presets};
 
-/// A cell without a number.
+/// The text of a cell that has no number.
 pub const NOTHING: &str = "-";
 
 pub fn number(value: Option<f64>, digits: usize) -> String {

@@ -42,7 +42,7 @@ impl From<Target> for Opened {
 }
 
 impl Opened {
-    /// Prints the messages about the target.
+    /// Prints the messages about the choice of the target.
     pub fn announce(self, messages: &Messages) -> Target {
         self.lines.iter().for_each(|text| messages.say_lines(text));
         self.hint.iter().for_each(|text| messages.hint(text));
@@ -56,20 +56,20 @@ impl Opened {
 /// A product to compute.
 pub struct Task<'a> {
     pub a: &'a AnyMatrix,
-    /// B; the same reference as `a` if B is A.
+    /// The factor B; the same reference as `a` if B is A.
     pub b: &'a AnyMatrix,
-    /// The places of C to compute; `None` for all places.
+    /// The places of C to compute; `None` means all places.
     pub mask: Option<&'a Mask>,
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
-    /// Most columns of a band.
+    /// Maximum number of columns of a band.
     pub band_columns: Option<usize>,
     /// Each block of C begins at a multiple of this many bytes.
     pub align: Option<usize>,
     pub threshold: Option<Threshold>,
     pub progress: Option<Progress>,
-    /// Whether to measure each bin.
+    /// Whether to measure the time of each bin.
     pub explain: bool,
 }
 
@@ -85,8 +85,8 @@ impl Target {
         Ok(Self::open(wanted, element, method)?.announce(messages))
     }
 
-    /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]. It can be
-    /// called on another thread.
+    /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]. The
+    /// choice can be made on another thread.
     pub fn open(wanted: Option<&str>, element: ElementType, method: Method) -> Result<Opened, Failure> {
         match name(wanted).as_str() {
             REFERENCE if method != Method::Auto => Err(Failure::Usage(format!(
@@ -112,7 +112,8 @@ impl Target {
                 let lines = Some(format!("device: {} ({})", info.name, info.platform));
                 Ok(Opened { lines, ..Self::Device(Device::open(info)?).into() })
             }
-            // A product on the first device fails with an error that says what the device lacks.
+            // If no device is suitable, the first one is returned, and a product on it fails with
+            // an error that says what the device lacks.
             None if method != Method::Auto => Ok(Self::Device(Device::open(&devices[0])?).into()),
             None => Ok(Opened {
                 target: Self::Reference,
@@ -122,7 +123,7 @@ impl Target {
         }
     }
 
-    /// Name, platform and driver for the report.
+    /// Returns the name, the platform and the driver for the report.
     pub fn name(&self) -> DeviceName {
         let (name, platform, driver) = match self {
             Self::Device(device) => (&*device.info().name, &*device.info().platform, &*device.info().driver),
@@ -159,8 +160,8 @@ impl Target {
     }
 
     /// Computes C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is
-    /// called with the number of each run. Operands are uploaded once; C stays on the device until
-    /// the last run.
+    /// called with the number of each run. Operands are uploaded once, and C stays on the device
+    /// until the last run has ended.
     pub fn multiply_repeatedly(
         &self,
         task: &Task<'_>,
@@ -181,7 +182,7 @@ impl Target {
 struct OnDevice<'a> {
     task: &'a Task<'a>,
     a: AnyDeviceMatrix,
-    /// `None` if B is A.
+    /// The factor B, or `None` if B is A.
     b: Option<AnyDeviceMatrix>,
     mask: Option<DevicePattern>,
 }
@@ -243,7 +244,8 @@ impl Task<'_> {
 }
 
 /// Runs a warm-up and `repeat` products. Only one product is kept at a time, because two may not
-/// fit. Only the warm-up waits for kernels. Each run reports the time of this wait.
+/// fit. Only the warm-up waits until kernels are compiled. The report of each run contains the time
+/// of this wait.
 fn repeatedly<C>(
     repeat: NonZero<u32>,
     step: impl Fn(u32),
@@ -263,12 +265,12 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-/// The result of a thread. If the thread panicked, the process has already ended.
+/// Returns the result of a thread. If the thread panicked, the process has already ended.
 pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// The device that `--device` names, else [`Device::ENVIRONMENT_VARIABLE`], else any device.
+/// Opens the device that `--device` names, else [`Device::ENVIRONMENT_VARIABLE`], else any device.
 pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
     wanted.map_or_else(Device::auto, Device::select)
 }
@@ -284,8 +286,8 @@ pub fn select_for(element: ElementType, wanted: Option<&str>) -> blockmul::Resul
     Device::open(best(element, &devices).unwrap_or(&devices[0]))
 }
 
-/// The name that `--device` gives, else [`Device::ENVIRONMENT_VARIABLE`], else `auto`; in lower
-/// case.
+/// The name that `--device` gives, else [`Device::ENVIRONMENT_VARIABLE`], else `auto`. The name is
+/// in lower case.
 fn name(wanted: Option<&str>) -> String {
     let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
     let variable = variable.to_string_lossy();
@@ -301,4 +303,24 @@ fn best(element: ElementType, devices: &[DeviceInfo]) -> Option<&DeviceInfo> {
         _ => 2,
     };
     devices.iter().filter(|info| info.fp64 || element != ElementType::F64).min_by_key(rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_without_double_precision_is_chosen_for_other_types_only() {
+        let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into())).unwrap();
+        let of = |index, kind, fp64| {
+            let mut info = device.info().clone();
+            (info.index, info.kind, info.fp64) = (index, kind, fp64);
+            info
+        };
+        let devices = [of(0, DeviceKind::Cpu, true), of(1, DeviceKind::Gpu, false)];
+        let chosen = |element| best(element, &devices).map(|info| info.index);
+        assert_eq!(ElementType::ALL.iter().filter(|&&element| chosen(element) == Some(0)).count(), 1);
+        assert_eq!((chosen(ElementType::F64), chosen(ElementType::F32)), (Some(0), Some(1)));
+        assert!(best(ElementType::F64, &devices[1..]).is_none());
+    }
 }

@@ -25,14 +25,11 @@ pub struct Args {
     output: PathBuf,
     #[command(flatten)]
     files: FileArgs,
-    /// Do not report on stderr that the file was written.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let places = args.files.overwriting.places().reads([&args.input]);
-    let messages = Messages::new(args.quiet);
+    let places = args.files.writing.places().reads([&args.input]);
+    let messages = Messages::new(args.files.writing.quiet);
     if is_npy(&args.input) {
         places.others([&args.output]).check()?;
         vector::check_name(&args.output)?;

@@ -23,14 +23,14 @@ pub struct Options {
     /// End the rounds of a file after so many seconds, but not before the third.
     #[arg(long, default_value_t = 10.0)]
     patience: f64,
-    /// Cargo adds it.
+    /// Cargo adds this option.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
 impl Options {
-    /// Milliseconds of each round after one to warm up; what a round makes is dropped outside the
-    /// clock.
+    /// Returns the milliseconds of each round after a first round to warm up. The results of a
+    /// round are dropped outside of the measured time.
     pub fn time<T>(&self, mut run: impl FnMut() -> T) -> Vec<f64> {
         drop(run());
         let (mut runs, began) = (Vec::new(), Instant::now());
@@ -59,7 +59,7 @@ impl Options {
     }
 }
 
-/// The median.
+/// The median of some numbers.
 pub fn median(runs: &[f64]) -> f64 {
     let mut sorted = runs.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -11,7 +11,7 @@ use blockmul_cli::failure::Failure;
 /// Time the operations of `blockmul bench`, and the primitives of the library on arrays.
 ///
 /// Operands stay on the device. Every result is compared with a model, bit for bit, before it is
-/// timed. After a warm-up it is timed in rounds; the medians are reported.
+/// timed. After a warm-up each operation is timed in rounds, and the medians are reported.
 #[derive(clap::Args)]
 #[command(
     mut_arg("operation", |arg| arg.value_parser(operations(OPERATIONS.iter().chain(&FURTHER)))),

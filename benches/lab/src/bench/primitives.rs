@@ -12,7 +12,7 @@ type Length = fn(u64) -> usize;
 
 /// Lengths of segments as in the columns of products: columns of a mesh, of a random graph, of two
 /// Schur complements, and of a graph with hubs, in which one column in 4096 is long. The last
-/// segments are as long as hubs.
+/// segments are as long as the long columns of a graph with hubs.
 const SEGMENTS: [(&str, Length); 6] = [
     ("1 to 16", |i| 1 + random(i) as usize % 16),
     ("64", |_| 64),
@@ -33,7 +33,7 @@ const RUNS: [(&str, Length); 3] = [
     ("1 and 10000", |i| if i % 1000 == 0 { 10_000 } else { 1 }),
 ];
 
-/// Numbers without order, the same in every run: the finalizer of SplitMix64 (Steele, Lea, Flood
+/// Random numbers that are the same in every run: the finalizer of SplitMix64 (Steele, Lea, Flood
 /// 2014).
 fn random(i: u64) -> u64 {
     let z = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);

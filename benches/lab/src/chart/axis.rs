@@ -1,4 +1,4 @@
-//! Axes: they convert numbers to pixels and have ticks.
+//! The axes of charts convert numbers to pixels, and have ticks.
 use plotters::coord::{
     ranged1d::{BoldPoints, KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter},
     types::RangedCoordf64,
@@ -20,7 +20,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A logarithmic axis that shows the positive ones of these numbers. It begins and ends at
+    /// A logarithmic axis that shows the positive ones of some numbers. The axis begins and ends at
     /// round numbers, and no number lies at its ends.
     pub fn log(label: &str, numbers: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extremes(numbers.filter(|number| *number > 0.0)).unwrap_or((1.0, 10.0));
@@ -30,7 +30,7 @@ impl Axis {
         Self { label: label.into(), log: true, range: low..high }
     }
 
-    /// A linear axis from 0 that shows these numbers.
+    /// A linear axis from 0 that shows some numbers.
     pub fn linear(label: &str, numbers: impl Iterator<Item = f64>) -> Self {
         let high = extremes(numbers).map_or(1.0, |(_, high)| high);
         Self { label: label.into(), log: false, range: 0.0..if high > 0.0 { 1.05 * high } else { 1.0 } }
@@ -56,7 +56,7 @@ impl Axis {
     }
 
     /// The products of the numbers in `of` with powers of ten that lie in the range. The exponents
-    /// of the powers have steps of `every`.
+    /// of the powers of ten have steps of `every`.
     fn multiples(&self, of: &[f64], every: usize) -> Vec<f64> {
         let Range { start, end } = self.range;
         let powers = (start.log10().floor() as i32..=end.log10().ceil() as i32).step_by(every);
@@ -137,7 +137,7 @@ mod tests {
         let log = Axis::log("", [3.0, 4000.0, -1.0, 0.0].into_iter());
         assert_eq!((ticks(&log), log.range()), (vec![10.0, 100.0, 1000.0], 2.0..5000.0));
         assert!(!log.shows(0.0) && !log.shows(f64::NAN) && log.shows(1.0));
-        // The numbers lie within one decade.
+        // The numbers of this axis lie within one decade.
         assert_eq!(ticks(&Axis::log("", [2.6, 3.9].into_iter())), [2.0, 5.0]);
         let linear = Axis::linear("", [3.0, 42.0].into_iter());
         assert_eq!(ticks(&linear), [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);

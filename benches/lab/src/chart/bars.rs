@@ -4,7 +4,7 @@ use blockmul::io::encode_png;
 use plotters::prelude::*;
 use std::io;
 
-/// The fraction of a group's width that is empty on either side of its bars.
+/// The fraction of a group's width that is empty on either side of the group's bars.
 const GAP: f64 = 0.1;
 
 /// The bars of one subject: a number for each part, or `None` if it was not measured.
@@ -17,7 +17,7 @@ pub struct Group {
 pub struct Bars {
     pub title: String,
     pub label: String,
-    /// The names of the parts. Colours follow this order.
+    /// The names of the parts. The colours of parts follow this order.
     pub parts: Vec<String>,
     pub groups: Vec<Group>,
     /// Whether the parts of a group are stacked, instead of side by side.

@@ -1,5 +1,5 @@
 //! Charts as PNG files: dots and lines over two axes (`plot`), and bars (`bars`). `plotters` draws
-//! them; `axis` has the scales and their ticks.
+//! the charts; `axis` has the scales and their ticks.
 mod axis;
 mod bars;
 mod plot;
@@ -17,9 +17,9 @@ use plotters::style::{
 use std::error::Error;
 use std::io;
 
-/// Colours of series. People who see no red or no green can distinguish them. The first are those
-/// of Okabe and Ito 2008, without the yellow, which is too light for lines on white; the others are
-/// from P. Tol.
+/// Colours of series. People who see no red or no green can distinguish these colours. The first
+/// colours are those of Okabe and Ito 2008, without the yellow, which is too light for lines on
+/// white; the others are by P. Tol.
 const COLOURS: [RGBColor; 12] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -42,7 +42,7 @@ const FINE_GRID: RGBColor = RGBColor(0xf0, 0xf0, 0xf0);
 const SIZE: [u32; 2] = [1100, 640];
 /// The drawing is this many times as wide and high as the picture. Each pixel of the picture is the
 /// mean of SCALE x SCALE pixels, because `plotters` does not smooth wide lines and rounds
-/// coordinates. All lengths below are in pixels of the drawing.
+/// coordinates. All lengths in this file are in pixels of the drawing.
 const SCALE: u32 = 3;
 const WIDTH: u32 = SIZE[0] * SCALE;
 const HEIGHT: u32 = SIZE[1] * SCALE;
@@ -151,7 +151,8 @@ fn smaller(pixels: &[u8], width: usize) -> Vec<u8> {
     let mut above: &[u8] = &[];
     for rows in pixels.chunks_exact(3 * width * SIDE) {
         // Most `SCALE` x `SCALE` squares are equal to the square above or to the left, because they
-        // are white or lie within a bar. Comparing bytes takes less time than adding them.
+        // are white or lie within a bar. Comparing the bytes of pixels takes less time than adding
+        // these bytes.
         if rows == above {
             all.extend_from_within(all.len() - line..);
             continue;

@@ -8,7 +8,7 @@ use std::io;
 const MARK: u32 = 4 * SCALE;
 /// Width of a line.
 const LINE: u32 = 2 * SCALE;
-/// A line with fewer points than this has marks at its points.
+/// A line with fewer points than this has marks at the points.
 const FEW_POINTS: usize = 40;
 
 /// Points of one kind, with their numbers on both axes.
@@ -19,7 +19,7 @@ pub struct Series {
     pub joined: bool,
 }
 
-/// A chart of several series. Colours follow their order.
+/// A chart of several series. The colours of series follow their order.
 pub struct Plot {
     pub title: String,
     pub axes: [Axis; 2],
@@ -31,7 +31,8 @@ impl Series {
         Self { name: name.into(), points, joined: false }
     }
 
-    /// A line through the sorted numbers. The x axis has their ranks, from 1.
+    /// A line through the sorted numbers. The x axis of the line has the ranks of the numbers, from
+    /// 1.
     pub fn ascending(name: impl Into<String>, mut numbers: Vec<f64>) -> Self {
         numbers.sort_by(f64::total_cmp);
         Self::line(name, (1..).map(f64::from).zip(numbers).map(|(at, number)| [at, number]).collect())

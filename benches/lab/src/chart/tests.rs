@@ -16,7 +16,7 @@ fn every_point_is_drawn() {
         let series = vec![Series::dots("one", dots(n)), Series::line("other", vec![[1.0, 9.0], [5.0, 9.0]])];
         Plot::new("title", [("x", true), ("y", true)], series).pixels()
     };
-    // The full pixels of a disc. Those at its edge are paler.
+    // The full pixels of a disc. Pixels at the edge of the disc are paler.
     let one = count(&pixels(1), colour(0)) - SQUARE;
     assert!((25.0..55.0).contains(&one), "{one}");
     let five = (count(&pixels(5), colour(0)) - SQUARE) / 5.0;
@@ -42,7 +42,8 @@ fn every_bar_is_drawn() {
         let ratio = (count(&drawn, colour(1)) - SQUARE) / (count(&drawn, colour(0)) - SQUARE);
         assert!((4.9..5.1).contains(&ratio), "3 and 2 beside 1: {ratio}");
     }
-    // The axis goes from 0.5 to 5: the bars' heights are log 6, log 4 and log 2.
+    // The logarithmic axis goes from 0.5 to 5, so the heights of the bars are log 6, log 4 and log
+    // 2.
     let drawn = bars(false, true).pixels();
     let ratio = (count(&drawn, colour(1)) - SQUARE) / (count(&drawn, colour(0)) - SQUARE);
     assert!((4.5..4.7).contains(&ratio), "{ratio}");
@@ -72,7 +73,7 @@ fn squares_become_their_mean() {
     let part = |number: usize| (number * (side - 1) / side) as u8;
     let of_both = [part(9), 0, part(255), part(255), part(255), part(255)];
     assert_eq!(smaller(&pixels, 2 * side), of_both);
-    // Squares that are equal to those above and to those on their left are copied.
+    // Squares of pixels that are equal to the square above or on the left are copied.
     let rows = [&pixels[..], &pixels, &[7; 6].repeat(side * side), &pixels].concat();
     assert_eq!(smaller(&rows, 2 * side), [&of_both[..], &of_both, &[7; 6], &of_both].concat());
 }

@@ -15,7 +15,7 @@ mod written;
 
 use crate::regret::methods::{Contest, Variant, Wanted};
 use crate::study::{self, Lab, StudyArgs};
-use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Matrix, Method, Result, device::DeviceKind};
+use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Matrix, Method, Result, device::DeviceKind, element::ElementType};
 use blockmul_cli::bench::{matrices::Input, record::median};
 use blockmul_cli::failure::Failure;
 use blockmul_cli::messages::{Tone, tell};
@@ -71,8 +71,8 @@ pub struct Args {
     /// and columns in which the fraction S of the elements is zero.
     #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
     squares: Vec<Square>,
-    /// The generated matrices of parger with these names, such as cage13 or power-law:1e6, instead
-    /// of all of them.
+    /// The matrices of parger with these names, such as cage13 or power-law:1e6, instead of all of
+    /// them. Files have names too: g for g.mtx.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', num_args = 1..)]
     only: Vec<String>,
 }
@@ -101,8 +101,8 @@ struct Setting<'a> {
     lab: &'a Lab,
     device: &'a Device,
     folder: &'a Path,
-    /// Maximum number of products of entries, if a matrix is generated and multiplied by itself or
-    /// by another one. For products with vectors, the maximum number of entries.
+    /// Maximum number of products of entries of a generated product. For products with vectors, the
+    /// maximum number of entries.
     most: u64,
     peers: Peers,
 }
@@ -121,7 +121,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
         return Err(Failure::Usage("--only is for parger".into()));
     }
     Places::default().reads(args.study.inputs.iter().filter_map(Input::file).chain(&args.peers)).check()?;
-    let lab = &args.study.lab()?;
+    let lab = &args.study.lab(ElementType::F64)?;
     if folder.exists() && !folder.is_dir() {
         return Err(Failure::Usage(format!("{} is no folder, in which a report could be written", folder.display())));
     }
@@ -174,7 +174,7 @@ impl ByRows for Cbc<f64> {
 }
 
 impl Setting<'_> {
-    /// Whether the models are measured: without files, or if they are asked for.
+    /// Whether the models are measured: without files, or if `--models` is given.
     fn with_models(&self) -> bool {
         self.args.study.inputs.is_empty() || self.args.models
     }
@@ -184,7 +184,7 @@ impl Setting<'_> {
         if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
     }
 
-    /// Times a product, of columns or of rows. Returns `None` if it fails, after reporting the
+    /// Times a product, of columns or of rows. Returns `None` if the product fails, and reports the
     /// error.
     fn contest<M: ByRows>(
         &self,
@@ -205,12 +205,12 @@ impl Setting<'_> {
         Some(contest)
     }
 
-    /// Returns the result `made`. If it is an error, reports it and returns `None`.
+    /// Returns what was made, or reports the error and returns `None`.
     fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
         made.map_err(|error| self.note(report, name, error)).ok()
     }
 
-    /// Returns the measurement and counts it. If it is an error, reports it and returns `None`.
+    /// Counts and returns a measurement, or reports the error and returns `None`.
     fn kept<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
         let measured = self.made(report, name, measured)?;
         report.measured += 1;
@@ -218,8 +218,8 @@ impl Setting<'_> {
         Some(measured)
     }
 
-    /// The median of the milliseconds that `run` returns in each round. `None` if the result was
-    /// wrong.
+    /// The median of the milliseconds that `run` returns in each round, or `None` if the result of
+    /// the product was wrong.
     fn median(&self, verified: bool, mut run: impl FnMut() -> Result<f64>) -> Result<Option<f64>> {
         if !verified {
             return Ok(None);

@@ -10,7 +10,7 @@ use blockmul::{Csc, Result};
 pub struct Model<S, M = Csc<f64>> {
     /// The paper's matrix.
     pub name: &'static str,
-    /// The kind of matrix that is generated in its place.
+    /// The kind of matrix that is generated instead of the paper's matrix.
     pub what: &'static str,
     /// The size of the paper's matrix, in the unit that the paper's study needs.
     pub size: S,
@@ -33,9 +33,9 @@ impl<S, M> Model<S, M> {
     }
 }
 
-/// Models of the matrices of Parger 2020, table 4. Each has the number of products of the paper's
-/// square. The models have about as many entries in a column, and as many products for each entry
-/// of C, as the paper's matrices.
+/// Models of the matrices of Parger 2020, table 4. The square of each model has as many products as
+/// the square of the paper's matrix. The models have about as many entries in a column, and as many
+/// products for each entry of C, as the paper's matrices.
 pub const PARGER: [Model<u64, Factors>; 10] = [
     Model::like("webbase", "power law", 69_500_000, power_law),
     Model::like("hugebubbles", "honeycomb", 190_700_000, |products| Ok((hexagons(side(products / 9, 2))?, None))),
@@ -122,7 +122,8 @@ impl Model<u64, Factors> {
     }
 }
 
-/// Products of the longest column of C, or of its longest row if rows are multiplied.
+/// Number of products in the longest column of C, or in the longest row of C if rows are
+/// multiplied.
 pub fn longest_line((a, b): &Factors, by_rows: bool) -> u64 {
     let [a, b] = [a, b.as_ref().unwrap_or(a)].map(Csc::pattern);
     if by_rows {
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(polok(100_000).len(), 4);
         for Sample { kind, block, a } in evtushenko(20_000)? {
             assert!((500..=60_000).contains(&a.nnz()), "{kind}: {}", a.nnz());
-            // No block has places without an entry.
+            // All elements of this model's blocks are entries.
             let of_blocks = a.to_blocks(BlockShape::new(block, block)?)?;
             assert_eq!(of_blocks.values().len(), a.nnz(), "{kind}");
         }

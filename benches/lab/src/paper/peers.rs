@@ -1,5 +1,5 @@
-//! Times of other libraries. They are read from files of the schema that `bench --json` and the
-//! programs of `benches/peers` write.
+//! Times of other libraries. The times are read from files of the schema that `bench --json` and
+//! the programs of `benches/peers` write.
 use blockmul::Error;
 use blockmul_cli::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -25,12 +25,12 @@ pub struct Peer {
     element: String,
     verified: bool,
     pub ms: Option<f64>,
-    /// Peak memory, operands and C included, if the program measures it. For a library for CPUs it
-    /// is host memory.
+    /// Peak memory, operands and C included, if the program measures it. For a library for CPUs,
+    /// peak memory is host memory.
     pub peak_device_bytes: Option<u64>,
 }
 
-/// The work of a library with a dense matrix, or with a vector.
+/// What another library computed with a dense matrix or a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DenseWork {
     /// The sparse matrix times a dense one with this many columns.

@@ -11,7 +11,8 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// The schema of `report.json`. Its number is increased by changes that a reader must know.
+/// The schema of `report.json`. The number of the schema is increased by changes that a reader must
+/// know.
 const SCHEMA: &str = "blockmul-paper/1";
 
 /// The findings of a study.
@@ -26,7 +27,7 @@ pub struct Report {
     pub measured: usize,
     /// Number of results that differ from the reference.
     pub wrong: usize,
-    /// Exit status of the first failure.
+    /// Exit status of the first failure of the study.
     pub failed: Option<u8>,
 }
 
@@ -42,7 +43,7 @@ impl Report {
         report.keep("device", [&info.name, &info.platform, &info.driver]);
         report.keep("by_rows", setting.args.by_rows);
         report.keep("max_products", setting.most);
-        // Until the report is complete, the folder has the previous figures.
+        // Until the report is complete, the folder still has the figures of the previous report.
         report.keep("figures", report.replaced.clone());
         report
     }
@@ -134,7 +135,7 @@ pub fn is_in(folder: &Path) -> bool {
     ["report.md", "report.json"].iter().any(|name| folder.join(name).exists())
 }
 
-/// The names of the figures of the report in a folder. Empty if there is no report.
+/// The names of the figures of the report in a folder. No names if the folder has no report.
 fn figures_of(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("report.json")).unwrap_or_default();
     let object: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `--write-models`: the generated matrices of a study as files, so that the programs of
-//! `benches/peers` can time other libraries on them. The values are positive integers, as in the
-//! other files of these programs, because some libraries drop entries that cancel.
+//! `benches/peers` can time other libraries on them. The values of these files are small positive
+//! integers, because some libraries drop entries that cancel.
 use super::{Setting, evtushenko, garland, models, parger, polok, shi};
 use blockmul::{Cbc, Csc, Csr, Matrix, generate::Random, io::binary};
 use blockmul_cli::bench::matrices::Input;
@@ -67,8 +67,8 @@ fn values(count: usize) -> Vec<f64> {
     (0..count).map(|_| 1.0 + random.below(8) as f64).collect()
 }
 
-/// Whether the programs of `benches/peers` compute this product A·B. They multiply A by itself if
-/// it is square, else by its transpose.
+/// Whether the programs of `benches/peers` compute this product A·B. These programs multiply A by
+/// itself if it is square, else by its transpose.
 fn is_multiplied(a: &Csc<f64>, b: Option<&Csc<f64>>) -> bool {
     let square = a.nrows() == a.ncols();
     b.map_or(square, |b| !square && *b == a.transpose())

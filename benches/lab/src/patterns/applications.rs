@@ -1,5 +1,5 @@
 //! Patterns of applications, by rows: meshes, finite elements, networks, chemical plants, circuits.
-//! Each has about the requested number of rows.
+//! Each pattern has about the requested number of rows.
 use super::{SEED, of_places, scalars};
 use blockmul::{Csc, Result, generate};
 
@@ -71,9 +71,9 @@ pub fn chains(rows: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// A network of buses with two unknowns each. A line connects each bus to one of the 30 buses
-/// before it. One bus in ten has a second line. One in five of the second lines leads to any
-/// earlier bus, the others to one of the 400 buses before.
+/// A network of buses with two unknowns each. A line connects each bus to one of the 30 buses whose
+/// numbers precede its own. One bus in ten has a second line. One in five of the second lines leads
+/// to any bus with a lower number, the others lead to one of the 400 preceding buses.
 pub fn power_network(rows: usize) -> Result<Csc<f64>> {
     let (buses, mut random) = (rows.div_ceil(2), generate::Random::new(SEED));
     let mut lines = Vec::new();
@@ -93,7 +93,7 @@ pub fn power_network(rows: usize) -> Result<Csc<f64>> {
 }
 
 /// Flow in a film of 12 nodes across, by bilinear elements with two velocities and a pressure at
-/// each node. The velocities at the wall are given, so they are no unknowns. The equation of a
+/// each node. The velocities at the wall are given, so these are not unknowns. The equation of a
 /// pressure contains no other pressure.
 pub fn film(rows: usize) -> Result<Csc<f64>> {
     const ACROSS: usize = 12;
@@ -128,7 +128,7 @@ pub fn cavity(rows: usize) -> Result<Csc<f64>> {
     let nodes: Vec<[usize; 2]> = (0..side * side).map(|node| [node / side, node % side]).collect();
     let mut first = vec![0];
     nodes.iter().for_each(|&node| first.push(first[first.len() - 1] + if is_middle(node) { 5 } else { 2 }));
-    // The middles of the elements that contain a node, along one side.
+    // Returns the middles of the elements that contain a node, as coordinates along one axis.
     let middles = |at: usize| [at.wrapping_sub(1), at, at + 1].into_iter().filter(|&at| at % 2 == 1 && at < side);
     let of_row: Vec<usize> = (0..nodes.len()).flat_map(|node| vec![node; first[node + 1] - first[node]]).collect();
     by_rows(of_row.len(), |row| {
@@ -150,10 +150,10 @@ pub fn cavity(rows: usize) -> Result<Csc<f64>> {
 }
 
 /// Columns of 20 stages that separate 15 components. The unknowns of a stage are the flows of each
-/// component as liquid and as vapour, both totals and the temperature. Its equations are a balance
-/// and an equilibrium of each component, two sums, and a balance of heat. Balances contain unknowns
-/// of the stages above and below. One stage in 20 is fed from any other stage. Unknowns are
-/// numbered by stages, the equations of a column by kinds.
+/// component as liquid and as vapour, both totals and the temperature. The equations of a stage are
+/// a balance and an equilibrium of each component, two sums, and a balance of heat. Balances
+/// contain unknowns of the stages above and below. One stage in 20 is fed from any other stage.
+/// Unknowns are numbered by stages, the equations of a column by kinds.
 pub fn stages(rows: usize) -> Result<Csc<f64>> {
     const STAGES: usize = 20;
     const COMPONENTS: usize = 15;
@@ -170,7 +170,7 @@ pub fn stages(rows: usize) -> Result<Csc<f64>> {
         let stages = STAGES.min(count - column * STAGES);
         let (stage, equation) = (column * STAGES + of_column % stages, of_column / stages);
         let here = move |unknown: usize| stage * UNKNOWNS + unknown;
-        // The first stage has no stage above, the last no stage below.
+        // The first stage has no stage above it, and the last has no stage below it.
         let above = move |unknown: usize| here(unknown).wrapping_sub(UNKNOWNS);
         let below = move |unknown: usize| here(unknown) + UNKNOWNS;
         let feed = |unknown: usize| feeds[stage].map(|from| from * UNKNOWNS + unknown);
@@ -198,7 +198,7 @@ pub fn stages(rows: usize) -> Result<Csc<f64>> {
 }
 
 /// Blocks of 60 to 499 rows on the diagonal, one for each unit of a plant. One row in ten has
-/// entries in three of four columns of its block. The other rows have at most six entries, which
+/// entries in three of four columns of its block. Nine rows in ten have at most six entries, which
 /// end at the diagonal.
 pub fn units(rows: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
@@ -258,8 +258,8 @@ mod tests {
     #[test]
     fn patterns_have_their_neighbours() -> Result<()> {
         let mesh = mesh(60)?;
-        // The mesh has three rings of 20 points. 18 points are inside; their rows include border
-        // points two edges away.
+        // The mesh has three rings of 20 points. The mesh has 18 inner points, whose rows include
+        // border points two edges away.
         let inside = (0..60).filter(|&of| row(&mesh, of).len() > 1);
         let met: Vec<_> = inside.map(|of| (row(&mesh, of).contains(&(of as u32)), row(&mesh, of).len())).collect();
         assert!(met.len() == 18 && met.iter().all(|&(itself, count)| itself && (8..16).contains(&count)), "{met:?}");
@@ -286,7 +286,7 @@ mod tests {
         let one = cavity(21)?;
         assert_eq!(one.ncols(), 21);
         // Eight of the nine nodes are walls. The rows of the middle node's two velocities are full.
-        // One of its pressures is given.
+        // One of the pressures of the element is given.
         let of_middle: Vec<_> = (8..13).map(|at| row(&one, at).len()).collect();
         assert_eq!((of_middle, one.nnz()), (vec![21, 21, 1, 18, 18], 16 + 2 * 21 + 1 + 2 * 18));
         Ok(())
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn plants_and_circuits_have_long_rows_and_short_ones() -> Result<()> {
-        // Rows of the fourth of ten stages.
+        // The test counts the entries in the rows of the fourth of ten stages.
         let stages = stages(330)?;
         let length = |equation: usize| row(&stages, 10 * equation + 3).len();
         assert_eq!([15, 30, 31].map(length), [32, 16, 16]);

@@ -1,5 +1,5 @@
 //! Kinds of patterns to which no costs of methods are fitted. The choice of methods is tested on
-//! them.
+//! these patterns.
 use super::{SEED, of_places, stencil};
 use blockmul::{Csc, Result, generate};
 

@@ -60,7 +60,8 @@ pub fn stencil_of_range(range: usize, unknowns: usize, products: usize) -> Resul
     Ok((of(0..n)?, Some(of(half..half + columns)?)))
 }
 
-/// Streets: a square grid from which three tenths of the edges are removed. It is planar.
+/// Streets: a square grid from which three tenths of the edges are removed. The graph of streets is
+/// planar.
 pub fn streets(side: usize) -> Result<Csc<f64>> {
     road_network(side, 0)
 }
@@ -113,8 +114,8 @@ pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64
     scattered_along([columns; 2], entries, width)
 }
 
-/// A matrix like that of [`scattered`], whose sides may differ. Its diagonal leads from the first
-/// row and column to the last.
+/// A matrix like that of [`scattered`], whose sides may differ. The diagonal of the matrix leads
+/// from the first row and column to the last.
 pub fn scattered_along([rows, columns]: [usize; 2], entries: usize, width: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut places = Vec::new();

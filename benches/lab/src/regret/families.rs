@@ -1,5 +1,5 @@
 //! Families of matrices. Each family resembles the matrices of one kind of application. The choices
-//! of methods and of formats are judged on them.
+//! of methods and of formats are judged on these families.
 use crate::patterns::{
     self, Factors, banded, drawn, elements, hexagons, hubs_and_leaves, hypersparse, plane, power_law, roads, side,
     space, with_transpose,
@@ -23,10 +23,10 @@ type Make<M> = fn(usize) -> Result<M>;
 /// A family of matrices.
 pub struct Family {
     pub name: &'static str,
-    /// The applications that have such matrices.
+    /// The applications in which matrices like those of the family occur.
     pub stands_for: &'static str,
     /// The family of `blockmul tune` that is of the same kind, if there is one. Costs of methods
-    /// are fitted to it.
+    /// are fitted to families of `blockmul tune`.
     fitted_as: Option<&'static str>,
     /// Whether one triangle may be stored.
     pub symmetric: bool,
@@ -64,8 +64,9 @@ impl Family {
 }
 
 /// The families; those with products come first. Neighbouring families are unlike each other, so
-/// that every third family is a sample of all. `bimodal` and `permuted-equals`, the last two with
-/// products, are hard for a choice by averages and for a choice by neighbouring columns.
+/// that every third family is a sample of all. The families `bimodal` and `permuted-equals` are
+/// hard for the choice of methods: `bimodal` for a choice by averages, and `permuted-equals` for a
+/// choice by neighbouring columns.
 pub const FAMILIES: [Family; 28] = [
     Family::of("grid-5", "stencils of the plane")
         .fitted_as("grid-5")
@@ -132,7 +133,7 @@ pub const FAMILIES: [Family; 28] = [
             Ok((patterns::kronecker(&nodes, &drawn([16, 16], 4)?)?, None))
         }),
     Family::of("ratings", "two kinds of things and what connects them")
-        // Rows have eight times as many entries as columns have.
+        // A row has 48 entries on average, and a column has 6.
         .products(|products| {
             let columns = (products / 36).max(48);
             Ok(with_transpose(drawn([columns / 8, columns], 6)?))
@@ -174,12 +175,12 @@ pub const FAMILIES: [Family; 28] = [
 /// Maximum number of columns of a generated matrix, whose offsets must fit the host's memory.
 const MOST_COLUMNS: usize = 1 << 26;
 
-/// The family of this name. `None` if there is none, as for a file.
+/// The family of this name. The function returns `None` if no family has this name, as for a file.
 pub fn of(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.name == name)
 }
 
-/// The applications that have matrices like a family's. Empty for a file.
+/// The applications that have matrices like a family's. The result is empty for the name of a file.
 pub fn stands_for(name: &str) -> &'static str {
     of(name).map_or("", |family| family.stands_for)
 }

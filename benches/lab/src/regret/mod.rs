@@ -1,6 +1,6 @@
 //! `lab regret` measures whether the choices of methods and of formats are right. `methods` times
 //! the choice of methods beside every method, `formats` the choice of formats of A·x beside every
-//! format. They share `families`, `summary`, `table`, and the code of a study in this file.
+//! format. Both modules share `families`, `summary`, `table`, and the code of a study in this file.
 pub mod families;
 pub mod formats;
 pub mod left_out;
@@ -9,7 +9,7 @@ mod summary;
 mod table;
 
 use crate::study::{self, Lab, StudyArgs};
-use blockmul::BlockShape;
+use blockmul::{BlockShape, element::ElementType};
 use blockmul_cli::bench::{matrices::Input, results::Host};
 use blockmul_cli::failure::Failure;
 use blockmul_cli::messages::visible;
@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 /// Time the choice of methods, or of formats, beside every method or format that can be chosen.
 ///
 /// Products of scalars are timed by the choice of methods and by every method that can compute the
-/// whole product. Their matrices are files, or else generated families in growing sizes. Each class
-/// of columns is also timed alone, parameters step across the thresholds of the choice, and the
-/// costs by which methods are chosen are cross-validated. Operation apply times the choice of
-/// formats beside every format, for 1, 10 and 1000 uses.
+/// whole product. The matrices of products are files, or else generated families in growing sizes.
+/// Each class of columns is also timed alone, parameters step across the thresholds of the choice,
+/// and the costs by which methods are chosen are cross-validated. Operation apply times the choice
+/// of formats beside every format, for 1, 10 and 1000 uses.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -112,7 +112,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.check()?;
     let files = args.study.inputs.iter().filter_map(Input::file);
     args.overwriting.places().reads(files).json(&args.json).check()?;
-    let lab = args.study.lab()?;
+    let lab = args.study.lab(match args.element {
+        Element::F64 => ElementType::F64,
+        Element::F32 => ElementType::F32,
+    })?;
     match (args.operation, args.element) {
         (Operation::Product, Element::F64) => methods::study::<f64>(args, &lab),
         (Operation::Product, Element::F32) => methods::study::<f32>(args, &lab),
@@ -123,7 +126,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// The findings of a study, to which one matrix after another adds.
 trait Findings: Serialize {
-    /// The schema of the JSON. Its number is increased by changes that a reader must know.
+    /// The schema of the JSON. The number of the schema is increased by changes that a reader must
+    /// know.
     const SCHEMA: &'static str;
     /// Whether nothing was measured.
     fn is_empty(&self) -> bool;
@@ -149,7 +153,7 @@ struct Study<'a, F> {
     lab: &'a Lab,
     #[serde(skip)]
     args: &'a Args,
-    /// Exit status of the first failure.
+    /// Exit status of the first failure of the study.
     #[serde(skip)]
     failed: Option<u8>,
 }
@@ -173,9 +177,9 @@ impl<'a, F: Findings> Study<'a, F> {
         }
     }
 
-    /// Runs `measure`, which adds to the findings and returns a line about them. A failure is
-    /// reported, and the study continues. The file is written each time, because a study may take
-    /// long.
+    /// Runs `measure`, which adds findings and returns a line about these. A failure is reported,
+    /// and the study continues. The output file is written after each measurement, because a study
+    /// may take long.
     fn add(&mut self, name: &str, measure: impl FnOnce(&mut F) -> Result<String, Failure>) -> Result<(), Failure> {
         match measure(&mut self.found) {
             Ok(line) => self.lab.messages.passed(|| line),

@@ -19,7 +19,8 @@ pub struct Regrets {
 }
 
 impl Regrets {
-    /// Summarizes regrets, each with the name of its matrix. `None` if there are none.
+    /// Summarizes regrets, of which each has the name of its matrix. The function returns `None` if
+    /// there are no regrets.
     fn of(each: impl Iterator<Item = (f64, String)>) -> Option<Self> {
         let (regrets, names): (Vec<f64>, Vec<String>) = each.unzip();
         let (worst, worst_of) = regrets.iter().zip(names).max_by(|one, other| one.0.total_cmp(other.0))?;
@@ -52,7 +53,8 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    /// `None` if no such product was timed.
+    /// The summary of the families that no costs were fitted to, or `None` if none of their
+    /// products was timed.
     fn of(contests: &[Contest]) -> Option<Self> {
         let held_out = || contests.iter().filter(|of| families::is_held_out(&of.family) && of.regret().is_some());
         let mut families: Vec<&str> = held_out().map(|of| of.family.as_str()).collect();
@@ -77,17 +79,19 @@ pub struct Summary {
     pub of_choice: Regrets,
     /// The regrets of the families to which no costs of methods are fitted.
     pub held_out: Option<HeldOut>,
-    /// Number of products for which only the fastest method was chosen. Their regret is noise.
+    /// Number of products for which only the fastest method was chosen. The regret of products for
+    /// which only the fastest method was chosen is noise.
     pub right: usize,
-    /// The mean and the worst regret of the other products, and the name of the worst.
+    /// The mean and the worst regret of the other products, and the name of the product with the
+    /// worst regret.
     pub wrong: Option<(f64, f64, String)>,
     /// The number of products on which each method was the fastest.
     pub best: Vec<(String, usize)>,
 }
 
 impl Summary {
-    /// `None` if no product was timed. Matrices without entries to multiply do not count, because
-    /// nothing is chosen for them.
+    /// The function returns `None` if no product was timed. Matrices without entries to multiply do
+    /// not count, because nothing is chosen for them.
     pub fn of(contests: &[Contest]) -> Option<Self> {
         let chosen = || contests.iter().filter(|of| of.products > 0);
         let mut best: Vec<(String, usize)> = Vec::new();
@@ -129,11 +133,13 @@ pub struct ForUses {
     pub of_formats: [f64; 2],
     /// The mean noise of the choices whose noise is known.
     pub noise: Option<f64>,
-    /// Number of choices of the best format. Their regret is noise and the time to choose.
+    /// Number of choices of the best format. The regret of a choice of the best format is noise,
+    /// and the time to choose.
     pub right: usize,
     /// Number of choices of another format whose regret is within the noise.
     pub as_good: usize,
-    /// The number of other choices, their mean and their worst regret.
+    /// The number of the remaining choices, which are wrong, with their mean and their worst
+    /// regret.
     pub wrong: Option<(usize, f64, f64)>,
 }
 

@@ -40,7 +40,7 @@ pub fn products(contests: &[Contest]) -> String {
     named(4, rows)
 }
 
-/// A note on the products whose times are unreliable.
+/// Returns a note about the products whose times are unreliable.
 pub fn noisy(contests: &[Contest]) -> Option<String> {
     let count = contests.iter().filter(|of| of.noisy).count();
     let repeated = contests.iter().filter(|of| of.noisy && of.repeated).count();

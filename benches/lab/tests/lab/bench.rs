@@ -11,8 +11,7 @@ fn every_operation_is_verified_and_timed() {
 
 #[test]
 fn what_cannot_be_timed_is_refused() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let device = common::device().info().index;
     for (line, words) in [
         ("s.mtx --operation divide", &["divide", "transpose", "segmented-scan"][..]),

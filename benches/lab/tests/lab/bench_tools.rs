@@ -19,7 +19,8 @@ fn results(library: &str, records: &[(&str, [usize; 2], Vec<f64>)]) -> String {
     json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string()
 }
 
-/// Eleven times around `ms`. They differ from it by at most the fraction `noise`.
+/// Returns eleven times that are close to `ms`. The times differ from `ms` by at most the fraction
+/// `noise`.
 fn runs(ms: f64, noise: f64) -> Vec<f64> {
     (0..11).map(|i| ms * (1.0 + noise * (f64::from(i * 7 % 11) / 5.0 - 1.0))).collect()
 }
@@ -55,14 +56,14 @@ fn two_files_are_compared_as_their_noise_allows() {
     let stages = tool(&desk, &python, "bench-compare old.json new.json --stages").stdout;
     assert_eq!(stages.matches(" setup ").count(), 3, "{stages}");
 
-    // The runs of several files are pooled: half of them are old, half are new.
+    // The runs of several files are pooled: of the new runs here, half are those of old.json.
     let pooled = tool(&desk, &python, "bench-compare old.json old.json,new.json");
     assert!(pooled.stdout.contains(" 1.147 "), "{}", pooled.stdout);
     assert!(pooled.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", pooled.stdout);
 
-    // Each process is either fast or slow. Two fast processes and a slow one do not differ
-    // significantly from one fast process and two slow ones, although each process has many runs.
-    // If all processes are slower, the difference is significant.
+    // Each simulated process is either fast or slow. Two fast processes and a slow one do not
+    // differ significantly from one fast process and two slow ones, although each process has many
+    // runs. If all processes are slower, the difference is significant.
     for (name, ms) in [("p", 7.6), ("q", 7.7), ("r", 10.8), ("s", 10.9)] {
         desk.put(&format!("{name}.json"), &results("blockmul", &[("a", square, runs(ms, 0.02))]));
     }
@@ -73,7 +74,7 @@ fn two_files_are_compared_as_their_noise_allows() {
         assert_eq!(ran.stdout.matches(word).count(), 3, "{line}: {}", ran.stdout);
     }
 
-    // b is at least 25 % slower; c only seems to be slower.
+    // The product b is at least 25 % slower. The product c only seems to be slower.
     for (limit, status) in [("20", 1), ("60", 0)] {
         let ran = tool(&desk, &python, &format!("bench-compare old.json new.json --fail-above {limit}"));
         assert_eq!(ran.status, status, "{limit}: {}", ran.stderr);
@@ -90,8 +91,8 @@ fn two_files_are_compared_as_their_noise_allows() {
         others.stdout
     );
 
-    // A library with one thread is not compared with itself with two threads. Failed records have
-    // no times.
+    // Records of a library with one thread are not compared with its records with two threads.
+    // Failed records have no times.
     let one = results("mkl", &old[..2]).replace("\"device\"", "\"threads\":1,\"device\"");
     desk.put("one.json", &one);
     desk.put("two.json", &one.replace("\"threads\":1", "\"threads\":2"));

@@ -25,6 +25,13 @@ fn lab(desk: &Desk, line: &str) -> Ran {
     desk.run(&format!("{study} --device {} {rest}", common::device().info().index))
 }
 
+/// Runs a study that must fail with status 2 and print `words`.
+fn refused(desk: &Desk, line: &str, words: &str) {
+    let ran = lab(desk, line);
+    assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);
+    assert!(ran.stderr.contains(words), "{line}: no \"{words}\" in {}", ran.stderr);
+}
+
 /// Writes a square matrix with equally many entries in each column to a file.
 fn put_uniform(desk: &Desk, name: &str, rows: usize, per_column: usize) {
     let matrix = generate::Uniform { rows, cols: rows, per_column, ..Default::default() }.matrix().unwrap();

@@ -1,14 +1,15 @@
 //! `lab paper`: the folder that contains the measurements of a paper.
+mod parger;
 mod polok;
+mod shi;
 mod vectors;
 
 use super::*;
-use blockmul::device::DeviceKind;
 use blockmul::io::ReadOptions;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Runs a study that writes the folder `p`. Returns its page and its JSON object.
+/// Runs a study that writes the folder `p`. Returns the page and the JSON object of the study.
 fn study(desk: &Desk, line: &str) -> (String, Value) {
     let ran = lab(desk, &format!("{line} --rounds 1 -o p"));
     assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
@@ -50,120 +51,6 @@ fn put_times(desk: &Desk, matrix: &str, times: &[Time]) {
 /// Writes a file with products of two sparse matrices by the other library.
 fn put_peers(desk: &Desk, matrix: &str) {
     put_times(desk, matrix, &[("slow", "f64", 70.0, true), ("fast", "f64", 50.0, true), ("wrong", "f64", 1.0, false)]);
-}
-
-#[test]
-fn parger_has_its_tables_and_figures() {
-    let desk = Desk::new();
-    put_peers(&desk, "arrow:40");
-    let (page, object) =
-        study(&desk, "paper parger uniform:300x7 arrow:40 bundle-adjustment:9x20x3 --peers peers.json");
-    let figures = [6, 7, 9, 10, 11, 12, 13, 15].map(|number| format!("figure-{number}.png"));
-    has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
-    assert_eq!(page.matches("](figure-8-").count(), 3);
-    // Products on CPUs have no bins.
-    let device = common::device();
-    let info = device.info();
-    let (balanced, on_cpu) = (["](figure-14.png)", "balanced always"], info.kind == DeviceKind::Cpu);
-    assert_eq!(balanced.map(|words| page.contains(words)), [!on_cpu; 2], "{page}");
-    // The costs and numbers by which `auto` chooses are in the report.
-    let (cost, chosen_by) = (info.costs().of("dense").unwrap(), &object["table_2"]);
-    assert_eq!(chosen_by["costs"]["dense"]["product_ps"], cost.product_ps, "{chosen_by}");
-    assert!(page.contains(&format!("| dense | {} | {} |", cost.launch_us, cost.product_ps)), "{page}");
-    let (numbers, name) = (info.numbers_by_name(), if on_cpu { "host_products" } else { "adaptive_hub_percent" });
-    let number = numbers[name];
-    assert_eq!(chosen_by["numbers"][name], number, "{chosen_by}");
-    assert!(page.contains(&format!("| {name} | {number} |")), "{page}");
-    assert_eq!(object["products"].as_array().unwrap().len(), 3);
-    let ranks = object["table_3"].as_array().unwrap();
-    let rank = |name: &str| ranks.iter().find(|rank| rank["name"] == name).unwrap();
-    assert_eq!((&rank("auto")["invalid"], &rank("auto")["memory"]), (&0.into(), &1.0.into()));
-    assert_eq!((&rank("other")["invalid"], &rank("other")["far"]), (&2.into(), &1.into()));
-    let product = object["products"].as_array().unwrap().iter().find(|of| of["matrix"] == "arrow:40").unwrap();
-    let of_auto = product["entrants"][0]["peak_device_bytes"].as_f64().unwrap();
-    assert_eq!(rank("other")["memory"], PEER_BYTES as f64 / of_auto, "{product}");
-    assert!(ranks.iter().map(|rank| rank["best"].as_u64().unwrap()).sum::<u64>() >= 3, "{ranks:?}");
-    assert!(ranks.iter().all(|rank| rank["name"] != "balanced never"), "an ablation is no column");
-    for words in ["without hub", "## Figure 14: balancing", "geometric mean of t(hash) / t"] {
-        assert!(page.contains(words), "no \"{words}\"");
-    }
-}
-
-#[test]
-fn shi_has_its_tables_and_figures() {
-    let desk = Desk::new();
-    put_uniform(&desk, "g.mtx", 60, 1);
-    let times = [
-        ("dense csr by rows 50", "f32", 70.0, true),
-        ("dense csr by columns 50", "f32", 60.0, true),
-        ("dense csr by columns 40", "f32", 6.0, true),
-        ("dense gemm by rows 50", "f32", 1e6, true),
-        ("from-dense by rows", "f64", 80.0, true),
-    ];
-    put_times(&desk, "random_50_0.99", &times);
-    let (page, object) = study(&desk, "paper shi g.mtx --max-products 2500 --peers peers.json");
-    assert!(object["copy_gb_s"].as_f64().unwrap() > 0.0);
-    let figures = ["1", "4", "5", "6", "7-50", "13"].map(|number| format!("figure-{number}.png"));
-    has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
-    let found = object["matrices"].as_array().unwrap();
-    assert_eq!(
-        (&found[0]["matrix"], &found[0]["kind"], &found[1]["element"]),
-        (&"g".into(), &"file".into(), &"f64".into())
-    );
-    assert_eq!(found[0]["columns"], 60, "beside a file --max-products does not count");
-    for of in found {
-        let methods = of["methods"].as_array().unwrap();
-        assert!(methods.iter().map(|time| time["method"].as_str().unwrap()).eq(["rows", "gcoo"]), "{of}");
-        assert!(methods.iter().all(|time| time["ms"].as_f64().unwrap() > 0.0), "{of}");
-        assert_eq!(of["compared"], of["columns"], "{of}");
-        let converted = of["matrix"] == "random_50_0.98" || of["matrix"] == "random_50_0.99";
-        assert_eq!(of["conversion_ms"].as_f64().is_some(), converted, "{of}");
-        let bytes = ["csr", "gcoo"].map(|format| of["bytes"][format].as_u64());
-        assert_eq!(bytes.map(|bytes| bytes.is_some_and(|bytes| bytes > 0)), [of["kind"] == "file"; 2], "{of}");
-    }
-    let square = found.iter().find(|of| of["matrix"] == "random_50_0.99" && of["element"] == "f32").unwrap();
-    assert_eq!((&square["products"][0]["ms"], &square["gemm"][0]["ms"]), (&60.0.into(), &1e6.into()));
-    for words in [
-        "Faster than the product of dense matrices",
-        "There is no time of a product of dense matrices",
-        " 80.000 |",
-        "other 3 dense csr by columns (2 threads) on d; ",
-        "| plan |",
-    ] {
-        assert!(page.contains(words), "no \"{words}\"");
-    }
-
-    let (page, object) = study(&desk, "paper shi --squares 40:0.9,40:0.5,30:0.8");
-    let found: Vec<_> = object["matrices"].as_array().unwrap().iter().collect();
-    let names: Vec<_> = found.iter().step_by(2).map(|of| of["matrix"].as_str().unwrap()).collect();
-    assert_eq!(names, ["random_40_0.9", "random_40_0.5", "random_30_0.8"]);
-    assert!(found.iter().all(|of| of["conversion_ms"].as_f64().is_some()), "{found:?}");
-    assert!(page.contains("n = 30, milliseconds") && page.contains("n = 40, milliseconds"));
-}
-
-/// Models of Table III are measured beside squares, and are written for other libraries. The times
-/// of these libraries are matched by name.
-#[test]
-fn shi_has_models_beside_squares_and_writes_them() {
-    let desk = Desk::new();
-    let ran = lab(&desk, "paper shi --max-products 37000 --write-models -o m");
-    assert_eq!(ran.status, 0, "{}", ran.stderr);
-    put_times(&desk, "nemeth11", &[("dense csr by rows 40", "f32", 7.5, true)]);
-    let line = "paper shi --squares 30:0.8 --models --max-products 37000 --peers peers.json";
-    let (page, object) = study(&desk, line);
-    let found = object["matrices"].as_array().unwrap();
-    let models = found.iter().filter(|of| of["kind"] == "model" && of["element"] == "f32");
-    let names: Vec<&str> = models.map(|of| of["matrix"].as_str().unwrap()).collect();
-    assert_eq!((names.len(), names[0]), (14, "nemeth11"));
-    assert!(found.iter().any(|of| of["matrix"] == "random_30_0.8"));
-    for name in names {
-        let file = blockmul::io::read(desk.path("m").join(format!("{name}.bsr")), &ReadOptions::default()).unwrap();
-        let of = found.iter().find(|of| of["matrix"] == name).unwrap();
-        assert_eq!(of["entries"].as_u64(), Some(file.matrix.nnz() as u64), "{name}");
-        assert_eq!(of["columns"], of["inner"], "{name}");
-    }
-    let nemeth = found.iter().find(|of| of["matrix"] == "nemeth11" && of["element"] == "f32").unwrap();
-    assert_eq!((&nemeth["columns"], &nemeth["products"][0]["ms"]), (&40.into(), &7.5.into()), "{page}");
 }
 
 /// Models are measured beside a file, and are written for other libraries. The times of these
@@ -249,21 +136,10 @@ fn a_report_replaces_the_figures_of_the_one_before() {
     }
 }
 
-#[test]
-fn a_product_of_nothing_has_a_dash_for_its_choice() {
-    let desk = Desk::new();
-    desk.put("none.mtx", "%%MatrixMarket matrix coordinate real general\n5 5 0\n");
-    let (page, _) = study(&desk, "paper parger none.mtx");
-    let row = page.lines().find(|line| line.starts_with("| none | a file |")).unwrap();
-    assert!(row.ends_with("| 0 | 0 | - |"), "{row}");
-}
-
 /// The paper `shi` is not tested, because it measures squares as well.
 #[test]
 fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
-    let desk = Desk::new();
-    desk.put("bad.mtx", "nothing\n");
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("bad.mtx", "nothing\n"), ("a.mtx", SQUARE)]);
     for paper in ["garland", "polok", "parger", "evtushenko"] {
         let refused = |kept: &str| {
             let ran = lab(&desk, &format!("paper {paper} bad.mtx -o {paper} --rounds 1"));
@@ -274,7 +150,7 @@ fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
         };
         refused("no report is written");
         assert!(files_of(&desk, paper).is_empty());
-        // The other papers get a copy of garland's folder with its pictures.
+        // The tests of the other papers get a copy of garland's folder with its pictures.
         if paper == "garland" {
             let ran = lab(&desk, "paper garland a.mtx -o garland --rounds 1");
             assert_eq!(ran.status, 0, "{}", ran.stderr);
@@ -325,9 +201,7 @@ fn what_is_no_paper_is_refused() {
         ("paper polok uniform:9x2 -o p --write-models", "--write-models"),
         ("paper polok -o other.json", "other.json is no folder"),
     ] {
-        let ran = lab(&desk, line);
-        assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);
-        assert!(ran.stderr.contains(words), "{line}: no \"{words}\" in {}", ran.stderr);
+        refused(&desk, line, words);
     }
     assert_eq!(desk.files(), ["other.json"]);
 }

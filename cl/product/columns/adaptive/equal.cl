@@ -1,10 +1,11 @@
 // equal: finds neighbouring columns of B with the same rows. This file comes before the kernels
-// that need them.
+// that look for columns with equal rows.
 // Host: src/product/columns/adaptive/equal.rs
 //
-// A column follows the one before it if their rows are the same. The first of such columns is their
-// leader: their columns of C have the same rows as the leader's. The word of a column contains its
-// class, FOLLOWS if it follows, and HUB if it is a hub of a dense class.
+// A column follows the column before it if the two have the same rows. The first of several columns
+// with the same rows is their leader. The columns of C of all these columns of B have the same
+// rows. The word of a column contains its class, FOLLOWS if it follows, and HUB if it is a hub of a
+// dense class.
 #define FOLLOWS 0x100
 #define HUB 0x200
 #define CLASS_OF(word) ((word) & 0xff)

@@ -12,12 +12,12 @@
 //                                 more than sorted_most products, unless it is direct
 //   out  class[cols]              the class of each column, see class_of, and FOLLOWS, see
 //                                  cl/product/columns/adaptive/equal.cl. A column is hashed if its
-//                                  range of rows has more than most_words words of 32 rows. It is
-//                                  of the last class instead if it has more than HASHED_PRODUCTS
-//                                  products, or if there is no hashed class. A column is sorted if
-//                                  it has at most FAR_PRODUCTS products and a range of more than
-//                                  FAR_WORDS words. A column with a bitmap is of class LONG_CLASS
-//                                  if it has more than MOST_ENTRIES entries of B
+//                                  range of rows has more than most_words words of 32 rows. A
+//                                  column with such a range is of the last class if it has more
+//                                  than HASHED_PRODUCTS products, or if there is no hashed class. A
+//                                  column is sorted if it has at most FAR_PRODUCTS products and a
+//                                  range of more than FAR_WORDS words. A column with a bitmap is of
+//                                  class LONG_CLASS if it has more than MOST_ENTRIES entries of B
 //   i/o  record[CLASSES * RECORD] for each class: columns, products, upper bound of the entries of
 //                                  C, longest column of B, most products of a column, entries of B;
 //                                  columns of dense classes that are hubs, and their products;
@@ -38,15 +38,15 @@
 // Number of entries that a work-item looks up at once.
 #define AHEAD 4
 
-// Whether a column of B with `entries` entries is of the class of direct columns. There may be no
-// such class.
+// Whether a column of B with `entries` entries is of the class of direct columns. The product may
+// have no class of direct columns.
 bool is_direct(uint entries)
 {
     return DIRECT > 0 && entries == 1;
 }
 
-// Returns the class's number in `Class`, src/product/terms/class.rs. The model of this function is
-// in src/product/columns/adaptive/rules.rs.
+// Returns the class's number in `Class`, src/product/terms/class.rs. The model of `class_of` is in
+// src/product/columns/adaptive/rules.rs.
 uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint most_words)
 {
     if (products == 0)
@@ -77,7 +77,8 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
     return NARROW + (products > BIG_PRODUCTS ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }
 
-// Adds to a sum of two words. Both additions are atomic. The item that causes a carry adds it.
+// Adds to a sum of two words. The additions to the two words are atomic. The item that causes a
+// carry adds the carry.
 void add_wide(volatile local uint* sum, uint value)
 {
     if (atomic_add(sum, value) > 0xffffffff - value)

@@ -5,9 +5,9 @@
 //   one work-item per column and window
 //
 //   in   class[cols]
-//   i/o  lengths[cols * windows]  entries of C in each window of a column. They are written if the
-//                                 purpose is ALL (see cl/product/columns/tasks/found.cl). If it is
-//                                 MISSING they are scanned, with one word more
+//   i/o  lengths[cols * windows]  entries of C in each window of a column. Lengths are written if
+//                                 the purpose is ALL (see cl/product/columns/tasks/found.cl). If
+//                                 the purpose is MISSING, lengths are scanned, with one word more
 //   i/o  place[cols * windows]    the position of the rows of each window
 KERNEL share_rows(global const uint* class, global uint* lengths, global uint* place, uint cols, uint windows, uint purpose)
 {

@@ -19,15 +19,15 @@
 //   out  rows[room]              the rows of C, ascending in each window. The windows are in any
 //                                order: the window that is complete first gets the next place
 //
-// `purpose` says which windows are counted (see cl/product/columns/tasks/found.cl). With SAMPLE, a
-// purpose of count_wide only, `columns` evenly spaced columns of the first `first` are counted.
-// Columns without rows, with too many rows for their windows, or with more than SAMPLE_PRODUCTS
-// products are left out. The number of entries of C is added to top[top_at], and its upper bound to
-// the next word.
+// `purpose` says which windows are counted (see cl/product/columns/tasks/found.cl). With SAMPLE,
+// which only count_wide supports, `columns` evenly spaced columns among the first `first` columns
+// are counted. Columns without rows, with too many rows for their windows, or with more than
+// SAMPLE_PRODUCTS products are left out. The number of entries of C is added to top[top_at], and
+// its upper bound to the next word.
 //
 // An item that sets the first bit of a word puts the word on a list. If all words fit the list,
-// they are sorted, and only they are read and cleared. Otherwise all words of the range are read
-// and cleared.
+// they are sorted, and only they are read and cleared. If the words do not fit the list, all words
+// of the range are read and cleared.
 #if !defined(SAMPLE_PRODUCTS)
 #error "see src/product/columns/dense/mod.rs"
 #endif
@@ -44,7 +44,7 @@ uint width_of(uint count)
     return count <= 4 ? 4 : count <= 8 ? 8 : count <= 16 ? 16 : 32;
 }
 
-// Marks a row in a bitmap. Returns whether this is the first bit of its word. A bit that is set
+// Marks a row in a bitmap. Returns whether no bit of its word was set before. A bit that is set
 // already need not be set again, but only the items of a warp may read it without an atomic.
 bool mark(local uint* bits, uint word, uint bit)
 {
@@ -55,11 +55,7 @@ bool mark(local uint* bits, uint word, uint bit)
     return atomic_or(bits + word, bit) == 0;
 }
 
-KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                    global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                    global const uint* last_row, global const uint* products, global uint* lengths, global uint* place, global uint* top,
-                    global uint* rows, local uint* bitmaps, uint top_at, uint words, uint room, uint first, uint columns, uint listed,
-                    uint first_col, uint windows, uint purpose)
+KERNEL count_narrow(IN_ROWS, local uint* bitmaps, uint top_at, IN_COLUMNS)
 {
     TEAM_MEMORY;
     local uint touched_words[TEAMS][2 * TOUCHED], touched_counts[TEAMS];
@@ -95,8 +91,8 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 next_from = a_col_ptr[k];
                 next_count = a_col_ptr[k + 1] - next_from;
             }
-            // A step is `width` rows of a column of A. The longest column here determines the
-            // width.
+            // A step is `width` rows of a column of A. The longest of these columns of A determines
+            // the width.
             const uint width = width_of(team_max(count, TEAM));
             const uint own = (count + width - 1) / width, in_step = lane % width, at_once = TEAM_SIZE / width;
             uint all;
@@ -134,7 +130,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint touches = *touched_count;
         const bool few = touches <= TOUCHED;
         if (few) {
-            // Each item ranks two of the words. Their rank is their place in ascending order.
+            // Each item ranks two of the words. The rank of a word is its place in ascending order.
             const uint mine = lane < touches ? touched[lane] : NOWHERE, other = lane + 32 < touches ? touched[lane + 32] : NOWHERE;
             uint rank = 0, other_rank = 0;
             for (uint q = 0; q < touches; ++q) {
@@ -194,11 +190,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
     }
 }
 
-KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                  global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                  global const uint* last_row, global const uint* products, global uint* lengths, global uint* place, global uint* top,
-                  global uint* rows, local uint* bits, uint top_at, uint words, uint room, uint first, uint columns, uint listed,
-                  uint first_col, uint windows, uint purpose)
+KERNEL count_wide(IN_ROWS, local uint* bits, uint top_at, IN_COLUMNS)
 {
     TEAM_MEMORY;
     // The extents are stretches of columns of A. steps_before[] has the number of steps before each
@@ -247,8 +239,8 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             for (uint team = 0; team < TEAMS; ++team)
                 rows_here += team_rows[team];
             // A step is `width` rows of an extent. `width` is chosen for extents of average length;
-            // a long extent takes several steps. The number of steps before an extent is the sum of
-            // those before it in its team and of those of the teams before.
+            // a long extent takes several steps. The number of steps before an extent is the number
+            // of steps before it in its own team, plus the steps of the earlier teams.
             const uint width = width_of(rows_here / min((uint)GROUP_SIZE, end - base)), in_step = lane % width, at_once = GROUP_SIZE / width;
             const uint own = (count + width - 1) / width;
             uint of_team;

@@ -1,5 +1,5 @@
-// direct: computes columns of C whose column of B has one entry. Such a column of C is a scaled
-// column of A.
+// direct: computes columns of C whose column of B has one entry. If a column of B has one entry,
+// the column of C is a scaled column of A.
 // Host: src/product/columns/direct/mod.rs
 //
 //   count_direct   columns + 1 work-items, one per column of the task
@@ -13,8 +13,8 @@
 //   out  lengths[cols * windows]  entries of the task's columns, counted as those of the first
 //                                 window
 //   i/o  own_ptr[columns + 1]     if `listed`, the same numbers, column of the task after column.
-//                                 For sum_direct they are scanned: the entries before each of the
-//                                 task's columns, none of which is empty
+//                                 For sum_direct the numbers are scanned: the entries before each
+//                                 of the task's columns, none of which is empty
 //   in   chunk_ptr[cols * windows + 1]    entries of C before each window of each column
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
 //                                      cl/product/terms/target.cl

@@ -24,9 +24,9 @@
 //
 // `purpose` is ALL or MISSING and applies to columns, see cl/product/columns/tasks/found.cl.
 
-// Inserts AHEAD rows into a table, except those that are NO_ROW. Returns how many were not there
-// yet. A place that is taken does not change, so the items of a warp may read it without an atomic.
-// All rows are looked up together, so that loads overlap.
+// Inserts AHEAD rows into a table, except those that are NO_ROW. Returns how many rows were not in
+// the table yet. A place that is taken does not change, so the items of a warp may read it without
+// an atomic. All rows are looked up together, so that loads overlap.
 #define DEFINE_INSERT_ROWS(insert_rows, SPACE)                                                                        \
     uint insert_rows(volatile SPACE uint* table, uint capacity, uint* row)                                            \
     {                                                                                                                 \
@@ -99,8 +99,8 @@ DEFINE_INSERT_ROWS(insert_rows_global, global)
     group_sum_before(0, inserted, &found, team_sums)
 
 // Gives the rows of a column the place `at`, and stores their number. Each item computes whether
-// they fit: if only item 0 did so, PoCL 3.1 would lose the condition, and all items would take a
-// place.
+// the rows fit: if only item 0 did so, PoCL 3.1 would lose the condition, and all items would take
+// a place.
 #define TAKE_PLACE(at, count)                                                                                         \
     if (item == 0)                                                                                                    \
         shared_at = atomic_add(top, count);                                                                           \
@@ -112,11 +112,7 @@ DEFINE_INSERT_ROWS(insert_rows_global, global)
             lengths[col * windows] = count;                                                                           \
     }
 
-KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                   global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                   global const uint* last_row, global const uint* products, global uint* lengths, global uint* place,
-                   global uint* top, global uint* rows, local uint* table, uint words, uint room, uint first,
-                   uint columns, uint listed, uint first_col, uint windows, uint purpose)
+KERNEL count_local(IN_ROWS, local uint* table, IN_COLUMNS)
 {
     COLUMN_MEMORY;
     for (uint i = get_group_id(0); i < columns; i += get_num_groups(0)) {
@@ -164,12 +160,8 @@ uint take_column(global uint* cursor, local uint* shared)
 #define NEXT_COLUMN (i + get_num_groups(0))
 #endif
 
-KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                    global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                    global const uint* last_row, global const uint* products, global uint* lengths, global uint* place,
-                    global uint* top, global uint* rows, global uint* tables, global uint* cursor, local uint* part,
-                    ulong table_words, uint entries, uint words, uint room, uint first, uint columns, uint listed,
-                    uint first_col, uint windows, uint purpose)
+KERNEL count_global(IN_ROWS, global uint* tables, global uint* cursor, local uint* part,
+                    ulong table_words, uint entries, IN_COLUMNS)
 {
     COLUMN_MEMORY;
     global uint* table = tables + get_group_id(0) * table_words;

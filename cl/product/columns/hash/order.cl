@@ -12,7 +12,7 @@
 
 // Returns the sum of the values of all items before this one in the work-group. `all` becomes the
 // sum of the whole work-group. `before` is the sum of the items before this one in its team, and
-// `of_team` the sum of its whole team. Every item of the work-group calls it.
+// `of_team` the sum of its whole team. Every item of the work-group calls `group_sum_before`.
 uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
 {
 #if WARPS
@@ -82,8 +82,8 @@ void sort_local(local uint* key, uint count)
 
 #define GROUP_MEMORY_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-// Sorts from[0..count). It uses `words` words of local memory, and memory for `count` rows at `to`.
-// Returns which of the two arrays has the sorted rows.
+// Sorts from[0..count). The sort uses `words` words of local memory, and memory for `count` rows at
+// `to`. Returns which of the two arrays has the sorted rows.
 global const uint* sort_global(global uint* from, global uint* to, uint count, local uint* part, uint words)
 {
     const uint item = get_local_id(0);
@@ -124,7 +124,7 @@ bool bits_pay(uint places, uint count, uint range, uint words)
 }
 
 // Sets the bits of those rows of row[0..count) that are among the `here` rows from `low` on. NO_ROW
-// is beyond them.
+// is not among these rows.
 #define DEFINE_SET_BITS(set_bits, SPACE)                                                                              \
     void set_bits(local uint* bits, SPACE const uint* row, uint count, uint low, uint here)                           \
     {                                                                                                                 \

@@ -1,4 +1,4 @@
-// table: a hash table of rows. This file comes before the kernels that use one, and after
+// table: a hash table of rows. This file comes before the kernels that use a table, and after
 // cl/team.cl.
 // Hosts: src/product/columns/hash/mod.rs, src/product/columns/tasks/sums.rs
 //

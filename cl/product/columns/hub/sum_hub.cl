@@ -11,13 +11,14 @@
 //   i/o  cursor[cursor_at]        number of tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]      C, see cl/product/terms/target.cl
 //
-// A team takes the entries of the column of B in windows, one after another. For each entry it
-// stores which part of A's column it is multiplied by, and how many products come before. The
-// products of the window are then made PRODUCTS at a time, whatever entries they belong to, and
-// sorted by slot and by place, the order in which they are made. Places ascend in k, so the lane
-// that has the first product of a run adds the run from its first to its last product. A slot has
-// at most one run among PRODUCTS products, so no two lanes add to it. After RUN_PIECE products a
-// slot starts a new sum. These sums are added in their order.
+// A team takes the entries of the column of B in windows, one after another. For each entry the
+// team stores which part of A's column the entry is multiplied by, and how many products come
+// before. The products of the window are then made PRODUCTS at a time, whatever entries they belong
+// to, and sorted by slot and by place, the order in which they are made. Places are in the order of
+// the entries of B. The lane that has the first product of a run adds the run from its first to its
+// last product, and so in that order. A slot has at most one run among PRODUCTS products, so no two
+// lanes add to it. After RUN_PIECE products a slot starts a new sum. The sums of a slot are added
+// in their order.
 #if !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/columns/hub/mod.rs"
 #endif
@@ -34,11 +35,7 @@
         ++own_terms;                                                                                                  \
     } while (0)
 
-KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
-               global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-               global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
-               global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,
-               uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS)
+KERNEL sum_hub(TASK_ARGUMENTS)
 {
     TEAM_MEMORY_OF(HELD);
     const uint lane = LANE;

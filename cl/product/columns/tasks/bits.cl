@@ -1,11 +1,11 @@
 // bits: writes the rows of a bitmap in ascending order. This file comes before the kernels that
-// have one, and after cl/team.cl.
+// have a bitmap, and after cl/team.cl.
 // Hosts: src/product/columns/dense/mod.rs, src/product/columns/hash/mod.rs
 
 // Writes the rows of 32 neighbouring words. Each item of the team has one of the words. `before` is
 // the number of rows in the words before an item's own, and `all` the number of rows in all 32
-// words. A team that is not a warp would wait for each exchange, so its items write their rows one
-// by one.
+// words. A team that is not a warp would wait for each exchange, so the items of such a team write
+// their rows one by one.
 void write_rows(uint word, uint before, uint all, uint first, global uint* to, TEAM_OF)
 {
 #if WARPS

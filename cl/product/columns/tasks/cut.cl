@@ -67,8 +67,8 @@ uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots, u
     const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
     const uint base = (hub ? HUB_BYTES : STEP_BYTES + (columns - 1) * STEP_VALUES) + count * of_slot + 8;
     const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
-    // Looking a row up in two levels takes twice as long. Two levels pay only if more work-groups
-    // are then resident.
+    // Looking a row up in two levels takes twice as long as in one. Two levels save time only if
+    // more work-groups are then resident.
     const bool levels = words > 64 && (one > two + two / 4 || one > LAST_SLICE);
     const uint by_hash = STEP_BYTES + HASH_SLOTS(count) * (of_slot + 4) + 8;
     if (slots == BY_HASH && (levels ? two : one) > by_hash)

@@ -2,10 +2,10 @@
 // before the kernels that add pieces, and after cl/team.cl.
 // Hosts: src/product/columns/tasks/sums.rs, src/product/columns/hub/mod.rs
 //
-// A row's slot is its number among the piece's rows. It is found by bits. A word stands for 32
-// rows: it has a bit for each row of C, and the slot of its first row. With LEVELS words are found
-// in the same way, so that only words with rows are in local memory. Nothing is cleared, because
-// only rows of C are looked up.
+// A row's slot is its number among the piece's rows. The slot is found by bits. A word stands for
+// 32 rows: it has a bit for each row of C, and the slot of its first row. With LEVELS words are
+// found in the same way, so that only words with rows are in local memory. Nothing is cleared,
+// because only rows of C are looked up.
 //
 //   top[]    if LEVELS, for each 1024 rows from the piece's first row on: a bit for each word that
 //            has rows, and the place of the first of these words
@@ -13,13 +13,22 @@
 #if !defined(LEVELS)
 #error "LEVELS: see src/product/columns/tasks/sums.rs"
 #endif
+// The parameters of kernels that add pieces, as TaskArguments of src/product/columns/tasks/sums.rs
+// passes them.
+#define TASK_ARGUMENTS                                                                                                \
+    global const uint *a_col_ptr, global const uint *a_row_idx, global const ELEMENT *a_values,                       \
+        global const uint *b_col_ptr, global const uint *b_row_idx, global const ELEMENT *b_values,                   \
+        global const ulong *task, global uint *cursor, global const uint *chunk_ptr, global const uint *place,        \
+        global const uint *rows, global uint *c_row_idx, global ELEMENT *c_values, local ulong *memory, uint slice,   \
+        uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS
+
 #define NO_SLOT 0xffffffff
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
 
 // BELOW is the number of set bits of `bits` below bit `at`.
 #define BELOW(bits, at) popcount((bits) & ((1u << (at)) - 1))
 
-// Does the same as lower_bound, and is faster for numbers that are spread about evenly.
+// Does the same as lower_bound, and is faster than it for numbers that are spread about evenly.
 uint interpolated_lower_bound(global const uint* numbers, uint first, uint last, uint number)
 {
     if (first >= last || number <= numbers[first])
@@ -47,7 +56,7 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
 }
 
 // FIRST_TASK and NEXT_TASK are the numbers of a team's tasks. With WARPS the first free team takes
-// the next task. Otherwise a team takes tasks in a stride.
+// the next task. Without WARPS a team takes tasks in a stride.
 #if WARPS
 uint take_task(global uint* cursor, TEAM_OF)
 {

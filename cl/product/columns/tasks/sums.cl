@@ -1,13 +1,13 @@
 // sums: computes the rows and values of columns of C, product after product.
 // Host: src/product/columns/tasks/sums.rs
 //
-//   It sums for the methods `dense` and `hash`; on CPUs for `hash` alone, because `dense` is
-//   cl/product/cpu/ranges there.
+//   The kernel sums for the methods `dense` and `hash`. On CPUs it sums for `hash` alone, because
+//   the kernels of cl/product/cpu/ranges are method `dense` there.
 //
 //   Teams take one task after another. A task is a piece of the rows of a column of C, or of at
 //   most COLUMNS neighbouring columns that have the same rows; see cl/product/columns/tasks/cut.cl.
-//   If a column of C is one piece, every product of the column belongs to it. Otherwise a piece
-//   takes the products from its first row to its last row, both included.
+//   If a column of C is one piece, every product of the column belongs to it. If a column of C is
+//   several pieces, a piece takes the products from its first row to its last row, both included.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
@@ -20,13 +20,14 @@
 // depend on the range of rows.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
-// slots without atomics. They take one stretch of a column of A (a step) after another, in
-// ascending k, so that each slot gets its products in this order. With CUT a slot starts a new sum
-// after RUN_PIECE products. These sums are added in their order.
+// slots without atomics. The items take one stretch of a column of A (a step) after another, one
+// entry of B after another. So each slot gets its products in the order of the entries of B. With
+// CUT a slot starts a new sum after RUN_PIECE products. The sums of a slot are added in their
+// order.
 //
-// The products of several columns of a task have the same rows and values of A. These are loaded
-// once, and their slots are found once. Each column has its own value of B. The sums of a column
-// are stored after the sums of the column before it.
+// The products of several columns of a task have the same rows and values of A. Rows and values are
+// loaded once, and the slots of the rows are found once. Each column has its own value of B. The
+// sums of a column are stored after the sums of the column before it.
 #if !defined(CUT) || !defined(COLUMNS) || !defined(HASHED) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/columns/tasks/sums.rs"
 #endif
@@ -106,11 +107,7 @@
         }                                                                                                             \
     } while (0)
 
-KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
-                 global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-                 global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
-                 global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,
-                 uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS)
+KERNEL sum_slots(TASK_ARGUMENTS)
 {
     TEAM_MEMORY;
     const uint lane = LANE;

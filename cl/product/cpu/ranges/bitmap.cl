@@ -4,13 +4,14 @@
 //
 // A bitmap has two levels: words of 64 rows, and lines of 64 words. A bit of a line is set if its
 // word is not zero, so that rows are found in ascending order without reading empty words. Columns
-// that have far fewer products than there are lines are *sparse*. They also have tops, each of 64
-// lines, which are stored after the lines. Other columns have no tops, because a branch on whether
-// a line is empty would be mispredicted too often. All bits are zero between two columns.
+// that have far fewer products than there are lines are *sparse*. Sparse columns also have tops,
+// each of 64 lines, which are stored after the lines. Columns that are not sparse have no tops,
+// because a branch on whether a line is empty would be mispredicted too often. All bits are zero
+// between two columns.
 //
-// Columns of A are read in the order of B's entries, which is any order. A column is prefetched
-// AHEAD entries before it is read, so that several are loaded at the same time. If AHEAD is 0,
-// nothing is prefetched.
+// Columns of A are read in the order of B's entries, so they lie anywhere in memory. A column is
+// prefetched AHEAD entries before it is read, so that several are loaded at the same time. If AHEAD
+// is 0, nothing is prefetched.
 #if !defined(AHEAD)
 #error "AHEAD: see src/product/cpu/ranges/kernels.rs"
 #endif
@@ -21,7 +22,7 @@
 #define OWN_LINES(lines, nrows) ((lines) + get_group_id(0) * (LINES(nrows) + TOPS(nrows)))
 #define OWN_TOPS(lines, nrows) (OWN_LINES(lines, nrows) + LINES(nrows))
 #define ROWS_OF_LINE (64 * 64)
-// A column is sparse if there are at least this many lines for each of its products.
+// A column is sparse if there are at least SPARSE lines for each of its products.
 #define SPARSE 2
 
 // Returns the number of the lowest bit that is set.

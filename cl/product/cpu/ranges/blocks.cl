@@ -100,7 +100,7 @@ KERNEL range_blocks(global const uint* restrict a_col_ptr, global const uint* re
 
 // from, row, run_end and pair are as range_pairs left them. to[ranges + 1] is the position in C of
 // the entries of each range, and their end. c_col_ptr contains the position in row at which each
-// column begins. The kernel replaces it by the position in C.
+// column begins. The kernel replaces that position by the position in C.
 KERNEL range_runs(global const uint* restrict begin, global const uint* restrict from, global const uint* restrict to,
                   global uint* taken, global const uint* restrict row, global const uint* restrict run_end,
                   global const uint2* restrict pair, global const ELEMENT* restrict a_values,

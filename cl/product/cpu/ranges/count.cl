@@ -2,7 +2,7 @@
 // Host: src/product/cpu/ranges/kernels.rs
 //
 //   range_sample   work-groups of one work-item: an equal share of evenly spaced columns
-//   range_count    the same, which take one range after another
+//   range_count    work-groups of one work-item, which take one range after another
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
 //   in   products[cols]             products of each column

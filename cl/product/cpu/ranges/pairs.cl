@@ -1,5 +1,5 @@
-// ranges pairs: finds the runs of columns of C: their rows, and the operands of their products. It
-// also comes before the kernels of blocks.cl.
+// ranges pairs: finds the runs of columns of C: their rows, and the operands of their products.
+// This file also comes before the kernels of blocks.cl.
 // Host: src/product/cpu/ranges/blocks.rs
 //
 //   range_pairs   work-groups of one work-item, which take one range after another
@@ -19,16 +19,16 @@
 //   out  pair[products]             the operands of products, run by run
 //   out  entries[ranges]            entries of each range
 //
-// The entries of B's column are taken one after another, so that the pairs of a row are in
-// ascending k.
+// The entries of B's column are taken one after another, so that the pairs of a row are in the
+// order of these entries.
 #if !defined(DIRECT)
 #error "DIRECT: see src/product/cpu/ranges/kernels.rs"
 #endif
 #define PLACES(nrows) (((ulong)(nrows) / 16 + 1) * 16)
 
-// Finds the runs of the column of C that belongs to the entries first..last of B. Writes its rows,
-// ascending, and the pairs of its products. next[row] becomes the end of the row's run. Returns the
-// number of rows. Entries before `end_of_b` are prefetched.
+// Finds the runs of the column of C that belongs to the entries first..last of B. Writes the rows
+// of the column, ascending, and the pairs of its products. next[row] becomes the end of the row's
+// run. Returns the number of rows. Entries before `end_of_b` are prefetched.
 uint find_runs(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                global const uint* restrict b_row_idx, uint first, uint last, uint end_of_b,
                global ulong* restrict words, global ulong* restrict lines, global ulong* restrict tops,

@@ -6,7 +6,7 @@
 //   range_cuts       the same
 //
 //   in   a_col_ptr[a_cols + 1]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
-//   out  products[cols]          larger numbers become 2^32 - 1
+//   out  products[cols]          number of products of each column, at most 2^32 - 1
 //   out  record[parts * RECORD]  for each part: products; most products of a column; columns that
 //                                have products; if DIRECT, columns of one entry of B, and their
 //                                products; most entries of a column of B
@@ -67,8 +67,9 @@ KERNEL range_cuts(global const uint* products, global const ulong* record, globa
         all += of_other;
         before += other < part ? of_other : 0;
     }
-    // `next` is the next range that begins: with the first column that has at least next / ranges
-    // of all products before it. If there are no products, all ranges begin with the first column.
+    // `next` is the next range to begin. Range `next` begins with the first column that has at
+    // least next / ranges of all products before it. If there are no products, all ranges begin
+    // with the first column.
     uint next = first > 0 ? ranges : 0;
     if (first > 0 && all > 0)
         next = (uint)min((before - products[first - 1]) * ranges / all + 1, (ulong)ranges);

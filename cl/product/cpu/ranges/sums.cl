@@ -18,7 +18,7 @@
 //   out  entries[ranges]            number of entries of each range
 //
 // The entries of B's column are taken one after another, so that the products of a row are added in
-// ascending k.
+// the order of these entries.
 //
 // The first product of a row is not added to the row's sum, which is undefined then, but to the
 // identity, which is stored after the sums of all rows. The index of the summand, of the sum or of

@@ -5,8 +5,8 @@
 //   sum_products   computes one element of a block, for sides given as arguments
 //   sum_run        computes a whole block in registers, for the compiled sides ROWS, INNER, COLS
 //
-// An element of C is the sum over the products of its run in ascending k. Within a product of
-// blocks the inner index ascends. Each product of scalars is rounded before it is added.
+// An element of C is the sum over the products of its run, in the order of the run. Within a
+// product of blocks the inner index ascends. Each product of scalars is rounded before it is added.
 
 // Returns one element of the sum of the products begin to end.
 ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,

@@ -10,13 +10,13 @@
 //   product[]            local: the products of a stretch or piece, PADDED
 //
 // The items of a work-group load the operand pairs of its products from consecutive places,
-// whatever runs the pairs belong to, and write the products to local memory. Then each item adds
-// runs, in ascending k. A piece is one run.
+// whatever runs the pairs belong to, and write the products to local memory. Then each item adds up
+// the products of some runs, each run in its order. A piece is one run.
 //
 // The position of a run is its number plus its first product. A stretch has the runs whose
 // positions lie between two multiples of STRETCH, so that all work-groups have about as many
 // products and runs to process, whatever the lengths of the runs. Only the last run of a stretch
-// can be as long as a stretch. If it is longer than LONG_RUN, it is cut into pieces, and does not
+// can be as long as a stretch. A last run longer than LONG_RUN is cut into pieces, and does not
 // belong to the stretch.
 #if !defined(AHEAD) || !defined(STRETCH) || !defined(WIDE)
 #error "AHEAD, STRETCH, WIDE: see src/product/esc/blocks/scalars.rs"
@@ -55,7 +55,8 @@ KERNEL cut_stretches(global const uint* run_end, global uint4* stretch, uint nnz
     stretch[number] = (uint4)(from, run_begin(run_end, from), run_begin(run_end, to), to - from);
 }
 
-// Multiplies AHEAD pairs, which are GROUP_SIZE apart. All are loaded before any is multiplied.
+// Multiplies AHEAD pairs, which are GROUP_SIZE apart. All pairs are loaded before any pair is
+// multiplied.
 #define MULTIPLY_PAIRS(value, from)                                                                                   \
     ARITHMETIC value[AHEAD];                                                                                          \
     {                                                                                                                 \

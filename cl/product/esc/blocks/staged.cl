@@ -8,15 +8,15 @@
 //
 // A team of work-items computes a piece. Each item has a tile of TILE_ROWS x TILE_COLS elements of
 // the block of C in registers. The operands of one product of each team are in local memory. While
-// they are multiplied, the operands of the next product are loaded into registers, and so is the
-// pair of the product after it. C goes through local memory too, so that neighbouring items write
-// neighbouring elements.
+// the operands are multiplied, the operands of the next product are loaded into registers, and so
+// is the pair of the product after it. C goes through local memory too, so that neighbouring items
+// write neighbouring elements.
 //
 // In local memory, consecutive columns of a block, or rows if it is transposed, are a pitch apart.
 // The pitch of B makes items that read neighbouring columns use different banks. The pitch of A
 // aligns the start of each tile for vector loads. The last tiles of a column may reach beyond the
-// block. The elements beyond it are dropped. If the tiles do not divide the columns of the block,
-// the last column of tiles overlaps the one before it.
+// block. The elements beyond the block are dropped. If the tiles do not divide the columns of the
+// block, the last column of tiles overlaps the one before it.
 #if !defined(TILE_ROWS) || !defined(TILE_COLS) || !defined(TEAMS) || !defined(WIDE)
 #error "TILE_ROWS, TILE_COLS, TEAMS, WIDE: see src/product/tuning/blocks.rs"
 #endif
@@ -66,9 +66,9 @@
 #define C_PARTS (AREA / C_WIDTH)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
-// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores them
-// to local memory. All items load vectors of one block, then of the next, so that each vector needs
-// few computations. If sides are odd, a vector is a single element.
+// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores the
+// loaded vectors to local memory. All items load vectors of one block, then of the next, so that
+// each vector needs few computations. If sides are odd, a vector is a single element.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH, aligned)                                                     \
     WRITTEN_OUT                                                                                                       \
     for (uint t = 0; t < TEAMS; ++t) {                                                                                \

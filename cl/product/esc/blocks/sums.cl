@@ -20,8 +20,8 @@
 // Shared definitions are in words.cl, the sums of runs in runs.cl, the kernels of GPUs in tiles.cl
 // and staged.cl.
 //
-// With EMPTY_RUNS a run may be empty: its entry of C receives no product. Such a run ends where the
-// run before it ends, and its sum is EMPTY.
+// With EMPTY_RUNS a run may be empty: its entry of C receives no product. An empty run ends where
+// the run before it ends, and its sum is EMPTY.
 #if !defined(LONG_RUN)
 #error "LONG_RUN: see src/product/esc/blocks/mod.rs"
 #endif

@@ -13,8 +13,8 @@
 // patterns.
 //
 // Pieces: a team has ROWS / PIECE_ROWS * COLS work-items. The blocks of PIECE_DEPTH products of
-// each of the work-group's pieces are in local memory. While they are multiplied, the blocks of the
-// next round are loaded into registers, and so are the pairs of the round after it.
+// each of the work-group's pieces are in local memory. While these blocks are multiplied, the
+// blocks of the next round are loaded into registers, and so are the pairs of the round after it.
 //
 // Vectors have 16 bytes if the number of elements and their place allow it. Halves are loaded as
 // vectors and converted.
@@ -26,8 +26,8 @@
 #define PIECE_TEAM (ROWS / PIECE_ROWS * COLS)
 #define SLOTS (PIECE_TEAMS * PIECE_DEPTH)
 
-// WIDTH(n) is the number of elements of the widest vector that divides n elements. It has at most
-// WIDE elements, which are 16 bytes.
+// WIDTH(n) is the number of elements of the widest vector that divides n elements. The vector has
+// at most WIDE elements, which are 16 bytes.
 #define BY_4(n) (WIDE == 4 && (n) % 4 == 0)
 #define BY_2(n) ((n) % 2 == 0)
 #define WIDTH(n) (BY_4(n) ? 4 : BY_2(n) ? 2 : 1)
@@ -73,7 +73,7 @@
     }
 
 // Loads the columns of B that item `lane` of a team needs. TAKEN_AT is the place of an element
-// among them.
+// among the loaded columns.
 #if B_TRANSPOSED
 #define GET_COLUMNS(aligned, to, b, lane)                                                                             \
     WRITTEN_OUT                                                                                                       \
@@ -95,8 +95,8 @@ uint class_of(uint length)
     return CLASSES - 1 - (length < 16 ? length : min(16 + 4 * (log - 4) + (length >> (log - 2)) % 4, CLASSES - 1));
 }
 
-// In local memory, the blocks of pieces are stored as PARTS vectors each. They are an odd number of
-// vectors apart, so that teams use different banks.
+// In local memory, the blocks of pieces are stored as PARTS vectors each. The blocks in local
+// memory are an odd number of vectors apart, so that teams use different banks.
 #if LEFT % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif LEFT % 2 == 0
@@ -118,8 +118,8 @@ uint class_of(uint length)
 #define A_STEP (LEFT + (A_PARTS % 2 == 0 ? A_WIDTH : 0))
 #define B_STEP (RIGHT + (B_PARTS % 2 == 0 ? B_WIDTH : 0))
 
-// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores them
-// to local memory.
+// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores the
+// loaded vectors to local memory.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH_, aligned)                                                    \
     WRITTEN_OUT                                                                                                       \
     for (uint s = 0; s < ROUNDS(SLOTS * PARTS); ++s) {                                                                \

@@ -14,26 +14,10 @@ use crate::{
 };
 
 kernel! {
-    struct Split = "split" in "apply/spmm/coordinates.cl" {
-        group_ptr: In<u32>,
-        g_line: In<u8>,
-        line_of: Out<u32>,
-        groups: u32,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct Gather = "gather" in "apply/spmm/coordinates.cl" {
-        entry_idx: In<u32>,
-        partner: In<u32>,
-        other: Out<u32>,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct CountLines = "count_lines" in "apply/spmm/coordinates.cl" {
+    in "apply/spmm/coordinates.cl":
+    struct Split = "split" { group_ptr: In<u32>, g_line: In<u8>, line_of: Out<u32>, groups: u32, nnz: u32 }
+    struct Gather = "gather" { entry_idx: In<u32>, partner: In<u32>, other: Out<u32>, nnz: u32 }
+    struct CountLines = "count_lines" {
         group_ptr: In<u32>,
         g_line: In<u8>,
         line_len: Out<u32>,

@@ -4,13 +4,13 @@
 //!
 //! A group is counted in chunks, so that a long group is divided among many work-items. On a GPU
 //! neighbouring items read neighbouring elements. If the lines are stored one after another,
-//! neighbouring elements are places of one chunk, so a work-group takes a chunk. Otherwise they
-//! belong to the lines of neighbouring groups.
+//! neighbouring elements are places of one chunk, so a work-group takes a chunk. If neighbouring
+//! elements belong to different lines, these are lines of neighbouring groups.
 use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     BlockShape, Device, Result,
     apply::spmm::{DenseNumbers, numbers::CHUNK},
-    device::{Buffer, Elem, Grid, In, Kernel, Out, Work, kernel},
+    device::{Buffer, Elem, Grid, In, Kernel, Out, Work, arguments, kernel},
     element::ElementType,
     matrix::{DenseShape, Grouping, Layout},
     primitives::scan::{Scan, ScanTuning},
@@ -18,56 +18,39 @@ use crate::{
 };
 use std::sync::{Arc, OnceLock};
 
+arguments! {
+    /// The lines of the dense matrix, and the elements between two lines.
+    struct InLines { lines: u32, across: u32, d_line: u64 }
+}
+
+impl InLines<'_> {
+    fn of(shape: DenseShape, d_line: u64) -> Self {
+        Self { lines: shape.rows as u32, across: shape.cols as u32, d_line }
+    }
+}
+
+arguments! {
+    /// The arrays of groups.
+    struct OutEntries { group_ptr: Out<u32>, g_other: Out<u32>, g_line: Out<u8>, values: Out<Elem> }
+}
+
 kernel! {
-    struct CountDense = "count_dense" in "apply/spmm/coordinates.cl" {
+    in "apply/spmm/coordinates.cl":
+    struct CountDense = "count_dense" { d: In<Elem>, counts: Out<u64>, lines: InLines<'static>, d_place: u64, groups: u32 }
+    struct FillDense = "fill_dense" {
         d: In<Elem>,
-        counts: Out<u64>,
-        lines: u32,
-        across: u32,
-        d_line: u64,
+        counts: In<u64>,
+        entries: OutEntries<'static>,
+        lines: InLines<'static>,
         d_place: u64,
         groups: u32,
     }
-}
-
-kernel! {
-    struct FillDense = "fill_dense" in "apply/spmm/coordinates.cl" {
+    struct CountRows = "count_rows" { d: In<Elem>, counts: Out<u64>, lines: InLines<'static>, groups: u32 }
+    struct FillRows = "fill_rows" {
         d: In<Elem>,
         counts: In<u64>,
-        group_ptr: Out<u32>,
-        g_other: Out<u32>,
-        g_line: Out<u8>,
-        values: Out<Elem>,
-        lines: u32,
-        across: u32,
-        d_line: u64,
-        d_place: u64,
-        groups: u32,
-    }
-}
-
-kernel! {
-    struct CountRows = "count_rows" in "apply/spmm/coordinates.cl" {
-        d: In<Elem>,
-        counts: Out<u64>,
-        lines: u32,
-        across: u32,
-        d_line: u64,
-        groups: u32,
-    }
-}
-
-kernel! {
-    struct FillRows = "fill_rows" in "apply/spmm/coordinates.cl" {
-        d: In<Elem>,
-        counts: In<u64>,
-        group_ptr: Out<u32>,
-        g_other: Out<u32>,
-        g_line: Out<u8>,
-        values: Out<Elem>,
-        lines: u32,
-        across: u32,
-        d_line: u64,
+        entries: OutEntries<'static>,
+        lines: InLines<'static>,
         groups: u32,
     }
 }
@@ -92,7 +75,7 @@ enum Kernels {
 }
 
 impl Grouped {
-    /// Groups the nonzero elements of a dense matrix. Reads their number back.
+    /// Groups the nonzero elements of a dense matrix. Reads the number of nonzero elements back.
     pub fn from_dense(device: &Device, d: DenseBuffer<'_>, grouping: Grouping) -> Result<Self> {
         let DenseNumbers { dense_lanes: lanes, .. } = device.info().numbers();
         // In a work-group that shares a short line, most items would have no element.
@@ -100,8 +83,8 @@ impl Grouped {
         Self::from_dense_by(device, d, grouping, together)
     }
 
-    /// Does as [`Grouped::from_dense`]. With `together` the items of a work-group share lines that
-    /// are stored one after another.
+    /// Groups the nonzero elements of a dense matrix. With `together` the items of a work-group
+    /// share lines that are stored one after another.
     pub fn from_dense_by(device: &Device, d: DenseBuffer<'_>, grouping: Grouping, together: bool) -> Result<Self> {
         let (work, element) = (Work::new(device, None), ElementType::of(d.values.word()));
         let lines = DenseBuffer { shape: across(d.shape, grouping), ..d };
@@ -119,8 +102,8 @@ fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
     if grouping.of_columns() { shape.transposed() } else { shape }
 }
 
-/// Finds the nonzero elements in groups of `group_rows` rows. Reads their number back. With
-/// `together` a work-group takes a chunk of a matrix stored by rows.
+/// Finds the nonzero elements in groups of `group_rows` rows. Reads the number of nonzero elements
+/// back. With `together` a work-group takes a chunk of a matrix stored by rows.
 fn entries(work: &Work, d: DenseBuffer<'_>, group_rows: usize, together: bool) -> Result<Entries> {
     let (device, DenseBuffer { shape, values: d }) = (work.device(), d);
     let (d_line, d_place, together) = match shape.layout {
@@ -138,16 +121,12 @@ fn entries(work: &Work, d: DenseBuffer<'_>, group_rows: usize, together: bool) -
         false => Kernels::Items(Kernel::new(device, &options)?, Kernel::new(device, &options)?),
     };
     let scan = Scan::<u64>::new(device, ScanTuning::new(device.info()))?;
-    let (lines, across, groups_32) = (shape.rows as u32, shape.cols as u32, groups as u32);
-    let mut counts = work.buffer(all + 1)?;
-    match &kernels {
-        Kernels::Groups(count, _) => {
-            let args = CountRows { d, counts: &mut counts, lines, across, d_line, groups: groups_32 };
-            count.launch(work, grid, args)?;
-        }
-        Kernels::Items(count, _) => {
-            let args = CountDense { d, counts: &mut counts, lines, across, d_line, d_place, groups: groups_32 };
-            count.launch(work, grid, args)?;
+    let (groups_32, mut counts) = (groups as u32, work.buffer(all + 1)?);
+    {
+        let (counts, lines, groups) = (&mut counts, InLines::of(shape, d_line), groups_32);
+        match &kernels {
+            Kernels::Groups(count, _) => count.launch(work, grid, CountRows { d, counts, lines, groups })?,
+            Kernels::Items(count, _) => count.launch(work, grid, CountDense { d, counts, lines, d_place, groups })?,
         }
     }
     scan.run(work, &mut counts)?;
@@ -161,17 +140,11 @@ fn entries(work: &Work, d: DenseBuffer<'_>, group_rows: usize, together: bool) -
         values: work.buffer_of(d.word(), nnz)?,
     };
     let Entries { group_ptr, other: g_other, line: g_line, values } = &mut made;
-    let (counts, groups) = (&counts, groups_32);
+    let entries = OutEntries { group_ptr, g_other, g_line, values };
+    let (counts, lines, groups) = (&counts, InLines::of(shape, d_line), groups_32);
     match &kernels {
-        Kernels::Groups(_, fill) => {
-            let args = FillRows { d, counts, group_ptr, g_other, g_line, values, lines, across, d_line, groups };
-            fill.launch(work, grid, args)?;
-        }
-        Kernels::Items(_, fill) => {
-            let args =
-                FillDense { d, counts, group_ptr, g_other, g_line, values, lines, across, d_line, d_place, groups };
-            fill.launch(work, grid, args)?;
-        }
+        Kernels::Groups(_, fill) => fill.launch(work, grid, FillRows { d, counts, entries, lines, groups })?,
+        Kernels::Items(_, fill) => fill.launch(work, grid, FillDense { d, counts, entries, lines, d_place, groups })?,
     }
     Ok(made)
 }

@@ -74,8 +74,9 @@ impl Groups {
         self.group_ptr.bytes() + self.other.bytes() + self.line.bytes()
     }
 
-    /// Whether both have their entries in the same places. The answer is immediate if they are the
-    /// same arrays. Otherwise fingerprints are compared; each is computed once (one read-back).
+    /// Whether two matrices have their entries in the same groups and places. If the matrices share
+    /// their arrays, the answer is immediate. If the matrices have different arrays, their
+    /// fingerprints are compared. A fingerprint is computed once, with one read-back.
     pub fn same_as(self: &Arc<Self>, of: &Arc<Self>) -> Result<bool> {
         let sizes = |of: &Self| (of.nrows, of.ncols, of.shape, of.grouping, of.nnz());
         let same = Arc::ptr_eq(self, of);

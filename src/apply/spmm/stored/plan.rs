@@ -12,14 +12,15 @@ use crate::{
 use std::{marker::PhantomData, sync::Arc};
 
 /// A product of a matrix in groups with dense matrices, prepared for the places of the matrix's
-/// entries and the number of columns of the dense matrices. Its results have the bits of
+/// entries and the number of columns of the dense matrices. The results have the bits of
 /// [`ApplyDense`](crate::plan::ApplyDense).
 ///
-/// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns. The plan
-/// counts the reuse: how often the entries of a group use each row of D that the group loads (for
-/// D·A, each column). The plan converts the groups to compressed lines in three cases: the reuse is
-/// too low, the groups lie across the lines of the product, or a line has more than 1024 entries.
-/// The values are read in place in all cases. [`ApplyGcoo::why`] says which way was chosen.
+/// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns as they are.
+/// The plan counts the reuse: how often the entries of a group use each row of D that the group
+/// loads (for D·A, each column). The plan converts the groups to compressed lines in three cases:
+/// the reuse is too low, the groups lie across the lines of the product, or a line has more than
+/// 1024 entries. The values are read in place in all cases. [`ApplyGcoo::why`] says which way was
+/// chosen.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -56,8 +57,8 @@ pub struct GcooOptions<'a, T: 'static> {
 }
 
 impl<T: 'static> GcooOptions<'_, T> {
-    /// Multiplies from the right: C = D·A. The number that was given to the plan as D's columns is
-    /// then the number of D's rows.
+    /// Multiplies from the right: C = D·A. In D·A, the number that was given to the plan as D's
+    /// columns is the number of D's rows.
     #[allow(clippy::wrong_self_convention)] // the side that A stands on
     pub fn from_right(mut self) -> Self {
         self.side = Side::Right;
@@ -118,7 +119,7 @@ impl<T: 'static> GcooOptions<'_, T> {
 }
 
 impl<T: 'static> ApplyGcoo<T> {
-    /// Prepares C = A·D for matrices D of n columns by rows.
+    /// Prepares C = A·D for matrices D with `n` columns, stored by rows.
     ///
     /// # Errors
     /// See [`GcooOptions::plan`].
@@ -126,7 +127,7 @@ impl<T: 'static> ApplyGcoo<T> {
         Self::with(a, n).plan()
     }
 
-    /// Starts the options of a product with matrices of n columns.
+    /// Starts the options of a product with dense matrices of `n` columns.
     pub fn with(a: &DeviceGcoo<T>, n: usize) -> GcooOptions<'_, T> {
         GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), a.element_type(), n) }
     }

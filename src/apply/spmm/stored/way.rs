@@ -112,8 +112,8 @@ impl Way {
 }
 
 impl Groups {
-    /// Chooses by how often the entries of a group share a row of D. Returns `None` if this number
-    /// does not matter, because single lines are requested or are faster.
+    /// Chooses by how often the entries of a group share a row of D. Returns `None` if sharing does
+    /// not matter, because single lines are requested or are faster than groups.
     fn choice(&self, counted: &CountedGroups, request: &Request) -> Option<MethodChoice> {
         let (least, lines) = (request.numbers.dense_reuse_percent, self.grouping.lines());
         let percent = 100 * self.nnz() as u64 / u64::from(counted.loads.max(1));

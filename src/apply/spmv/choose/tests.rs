@@ -28,7 +28,8 @@ fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool
     let situation = situation(device, profile, request, in_order);
     let found = choose(&situation);
     assert!(found.why.starts_with(found.format.name()), "{}", *found.why);
-    // The format chosen for all lengths must be the one chosen for these lengths.
+    // A format that is chosen without the rows' lengths must be the format that is chosen with the
+    // lengths.
     if let Some(foregone) = foregone(&situation) {
         assert_eq!(foregone.format, found.format, "{}", *foregone.why);
     }
@@ -45,6 +46,8 @@ const PACKED: Request = Request {
     packed: true,
     symmetric: false,
 };
+/// A matrix whose rows are not counted.
+const UNCOUNTED: Profile = Profile { rows: 0, entries: 0, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
 const POISSON: Profile =
     Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000, on_diagonals: 0, near: false };
 const SKEWED: Profile = Profile {
@@ -177,20 +180,9 @@ fn orders_of_their_own_are_chosen_only_if_allowed() {
 #[test]
 fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     let situation = |device, [rows, entries]: [u64; 2], columns, request| Situation {
-        profile: Profile { rows, entries, longest: 0, sliced_places: 0, on_diagonals: 0, near: false },
         columns,
-        longest: None,
-        request,
-        device,
         compute_units: 2,
-        slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
-        element_bytes: 8,
-        vector_bytes: 8,
-        block: Block::SCALAR,
-        tile: 1024,
-        of_item: None,
-        in_order: true,
-        by_columns: false,
+        ..situation(device, Profile { rows, entries, ..UNCOUNTED }, request, true)
     };
     let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
     let format = |choice: Option<FormatChoice>| choice.map(|choice| choice.format);
@@ -228,24 +220,9 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
 #[test]
 fn a_cpu_finds_no_rows_for_a_few_products() {
     let by_columns = |device, compute_units, uses| {
-        let profile =
-            Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
-        let situation = Situation {
-            profile,
-            columns: 100_000,
-            longest: None,
-            request: Request { packed: false, uses, ..PACKED },
-            device,
-            compute_units,
-            slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
-            element_bytes: 8,
-            vector_bytes: 8,
-            block: Block::SCALAR,
-            tile: 1024,
-            of_item: None,
-            in_order: false,
-            by_columns: true,
-        };
+        let (profile, request) =
+            (Profile { rows: 100_000, entries: 800_000, ..UNCOUNTED }, Request { uses, packed: false, ..PACKED });
+        let situation = Situation { compute_units, by_columns: true, ..situation(device, profile, request, false) };
         (foregone(&situation).map(|choice| choice.format), situation)
     };
     assert_eq!(by_columns(DeviceKind::Cpu, 2, 1).0, Some(Format::Csc));
@@ -254,7 +231,7 @@ fn a_cpu_finds_no_rows_for_a_few_products() {
     let (many, situation) = by_columns(DeviceKind::Cpu, 1000, 1);
     assert!(many != Some(Format::Csc) && choose(&situation).format != Format::Csc);
     assert_ne!(by_columns(DeviceKind::Gpu, 132, 1).0, Some(Format::Csc));
-    // If the rows are stored, there is nothing to save.
+    // If the rows are stored, no index has to be made.
     let found = Situation { by_columns: false, ..by_columns(DeviceKind::Cpu, 2, 1).1 };
     assert_eq!(choose(&found).format, Format::Csr);
 }
@@ -282,8 +259,8 @@ fn blocks_take_a_format_that_was_among_the_fastest() {
     let format = |situation: Situation| choose(&situation).format;
     let by_items = [Format::CsrAdaptive, Format::Ell, Format::SlicedEll];
     // A 27-point stencil with 52 nodes on each side. On an H200 `csr` takes 304 us in `f64` and 178
-    // us in `f32`; `csr-adaptive` takes 266 us and 145 us. When its groups loaded tiles together,
-    // `csr-adaptive` took 512 us and 230 us.
+    // us in `f32`; `csr-adaptive` takes 266 us in `f64` and 145 us in `f32`. When the groups of
+    // `csr-adaptive` loaded tiles together, it took 512 us in `f64` and 230 us in `f32`.
     for bytes in [4, 8] {
         let found = format(block(6, bytes, [140_608, 3_652_264, 27, 3_796_416]));
         assert!(by_items.contains(&found), "{found} of {bytes} bytes");
@@ -292,14 +269,14 @@ fn blocks_take_a_format_that_was_among_the_fastest() {
     // us in tiles.
     assert_ne!(format(block(3, 8, [27_000, 681_472, 27, 729_000])), Format::CsrAdaptive);
     assert_eq!(format(block(3, 4, [27_000, 681_472, 27, 729_000])), Format::Csr);
-    // Some rows are very long. An item would take 1.3 ms for the longest; groups take 0.12 ms for
-    // all.
+    // Some rows are very long. An item of `csr` would take 1.3 ms for the longest row. The groups
+    // of `csr-adaptive` take 0.12 ms for all rows.
     assert_eq!(format(block(8, 8, [20_000, 200_000, 9000, 3_000_000])), Format::CsrAdaptive);
-    // There are too few sums to fill the device. An item of `csr` then takes less time for a row
-    // than a group.
+    // There are too few sums to fill the device. An item of `csr` then adds a row in less time than
+    // a group of `csr-adaptive`.
     assert_eq!(format(block(4, 4, [10_000, 320_000, 58, 402_312])), Format::Csr);
     // With values in place and by rows, `csr` takes 64 us and `csr-adaptive` 88 us. With 3906 rows
-    // of 16 blocks they take 12 us and 8 us.
+    // of 16 blocks `csr` takes 12 us and `csr-adaptive` 8 us.
     let in_place = |found: Situation| Situation { request: Request { packed: false, ..PACKED }, ..found };
     assert_eq!(format(in_place(block(6, 8, [27_000, 681_472, 27, 729_000]))), Format::Csr);
     assert_eq!(format(in_place(block(4, 8, [3906, 62_496, 33, 90_000]))), Format::CsrAdaptive);

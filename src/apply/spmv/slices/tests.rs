@@ -51,7 +51,7 @@ fn small_slices_are_those_of_the_model() -> Result<()> {
         let entries = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row + k * apart) as u32));
         let pattern = Pattern::new(24 * apart + 100, lengths.len(), ptr, entries.collect())?;
         let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
-        // Groups of fewer items than a slice has rows, and larger ones.
+        // The sizes of groups are below and above the number of rows of a slice.
         let groups = [1, 2, device.info().elementwise_group()];
         for (group_size, is_whole) in groups.into_iter().flat_map(|size| [(size, true), (size, false)]) {
             let kernels = SliceKernels::of_groups(&device, &rows, false, group_size)?;
@@ -77,7 +77,7 @@ fn small_slices_are_those_of_the_model() -> Result<()> {
 fn columns_are_near_if_their_distances_fit_16_bits() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
-    // The second slice has columns 5 and 5 + `distance`. The first is empty.
+    // The second slice has columns 5 and 5 + `distance`. The first slice is empty.
     for (distance, columns, near) in
         [(65_534, 80_000, true), (65_535, 80_000, false), (65_534, 65_540, true), (65_529, 65_535, true)]
     {
@@ -106,7 +106,8 @@ fn a_look_at_the_rows_compiles_the_kernel_that_counts_alone() -> Result<()> {
     let kernels = SliceKernels::new(&device, &rows, false)?;
     let counted = kernels.count(&work, &rows)?;
     assert_eq!((made(), work.launches()), (1, 1));
-    // One kernel places, and two belong to the scan. A short scan launches one.
+    // One kernel places, and two belong to the scan. A short scan launches only one of its two
+    // kernels.
     kernels.sliced(&work, &rows, counted)?;
     assert_eq!((made(), work.launches()), (4, 3));
     Ok(())

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Rows of these lengths with values between -1 and 1. The first entry of row i is in column
-/// `first(i)`, and the others follow it.
+/// `first(i)`, and its other entries follow it.
 pub fn rows_of<T: Field>(cols: usize, lengths: &[usize], first: impl Fn(usize) -> usize) -> Result<Csr<T>> {
     let mut random = Random::new(1);
     let entries = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row, k)));
@@ -35,7 +35,7 @@ impl<T: Field> Expected<T> {
         Self::stored(host, host.as_cbc(), order)
     }
 
-    /// Does as [`Expected::of`] for A as it is stored by `arrays`.
+    /// Computes y = 0.7·A·x - 1.3·y for A as it is stored by `arrays`.
     pub fn stored(host: &Csr<T>, arrays: CbcView<'_, T>, order: Order) -> Result<Self> {
         let work = Work::new(&test_device(), None);
         let x: Vec<T> = (0..host.ncols()).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();

@@ -1,4 +1,4 @@
-//! Properties of every graph, and the consistency of its numbers.
+//! Tests the properties of every generated pose graph, and the consistency of its numbers.
 use super::*;
 use crate::solver::problem::{Plane, Space, g2o};
 use nalgebra::Vector3;
@@ -48,8 +48,8 @@ fn errors<R: Turn<D>, const D: usize, const N: usize>(
     assert_eq!((pairs.len(), graph.steps.len()), (SMALL.poses - 1, SMALL.poses - 1 + SMALL.closures));
     for step in &graph.steps {
         let exact = truth.poses[step.from as usize].inverse() * truth.poses[step.to as usize];
-        // Neighbouring cells; in addition, both poses can be off their middles, or anywhere in the
-        // cell.
+        // The two poses are in neighbouring cells. Each pose can be off the middle of its cell, or
+        // on a surface anywhere in it.
         assert!(exact.translation.vector.norm() < if edge > 1.0 { 5.5 } else { 2.0 });
         let off = exact.inverse() * step.measured;
         places.extend(off.translation.vector.iter());
@@ -86,8 +86,9 @@ fn noise_is_as_large_as_asked_and_as_the_information_says() {
         let of_shapes = [Shape::Space, Shape::Torus, Shape::Sphere].map(of_space);
         for [places, rotations, landmarks] in [of_plane].into_iter().chain(of_shapes) {
             for (errors, deviation) in [(places, noise), (rotations, noise / 4.0), (landmarks, noise)] {
-                // From 600 numbers or more: within a tenth for all but one of a thousand seeds.
-                // Rounding errors come from paths of 300 steps.
+                // The deviation of 600 or more numbers is within a tenth of the requested one for
+                // all but one of a thousand seeds. The tolerance 1e-12 is for rounding errors along
+                // paths of 300 steps.
                 let found = deviation_of(errors.into_iter());
                 assert!((found - deviation).abs() <= deviation / 10.0 + 1e-12, "{found}, {deviation} asked");
             }

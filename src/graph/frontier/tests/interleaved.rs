@@ -1,5 +1,5 @@
-//! A model of `frontier_round`, in every order: `cl/graph/frontier.cl`,
-//! `cl/graph/frontier_lists.cl`.
+//! A model of the kernel `frontier_round` (`cl/graph/frontier.cl`, `cl/graph/frontier_lists.cl`),
+//! run with its items in random orders.
 use crate::{
     generate::Random,
     graph::tests::{EdgeList, Family, dijkstra, families},
@@ -10,7 +10,7 @@ const FAR: usize = usize::MAX;
 const CHUNK: usize = 2;
 const WHOLE: usize = usize::MAX;
 
-/// The words of a slot, and its bounds.
+/// The places of words and of distances in a slot, which describes a round.
 const MODE: usize = 0;
 const NEAR_LIST: usize = 1;
 const FAR_LIST: usize = 2;
@@ -22,7 +22,7 @@ const LIMIT: usize = 0;
 const PASSED: usize = 1;
 const LEAST: usize = 2;
 
-/// The tasks of a round.
+/// The kinds of rounds: a round does nothing, visits near vertices, or divides far vertices.
 const DONE: usize = 0;
 const VISIT: usize = 1;
 const DIVIDE: usize = 2;
@@ -52,7 +52,7 @@ struct Round {
 struct Launch<'a> {
     leaving: &'a [Vec<(usize, usize)>],
     sizes: &'a Sizes,
-    /// Whether edges are compared with distances that are read in halves.
+    /// Whether a distance that is compared with a path over an edge is read in two halves.
     halves: bool,
     round: Round,
     number: usize,
@@ -188,7 +188,7 @@ impl Launch<'_> {
         group.edges.store(at, edges).await;
     }
 
-    /// Looks at an edge of a vertex, whose place in the tile is `at`.
+    /// Follows an edge of the vertex `from`, whose place in the tile is `at`.
     async fn relax(&self, group: &Group, (at, from): (usize, usize), edge: usize, is_last: bool) {
         let (vertex, length) = self.leaving[from][edge];
         let reached = group.tile_reached.load(at).await.saturating_add(length);
@@ -216,7 +216,7 @@ async fn frontier_round(launch: &Launch<'_>, group: &Group, item: usize) {
     let (share, hops) = if is_short { (*least_share, *most_hops) } else { (*tile, 0) };
     let divides = round.mode == DIVIDE;
     let list = if divides { launch.far[round.far_list] } else { launch.near[round.near_list] };
-    // The launch reads this list and writes to the others.
+    // The launch reads this list of vertices and writes to the other lists.
     let entry = list.values();
     for first in (group.number * share..round.entries).step_by(groups * share) {
         let taken = share.min(round.entries - first);
@@ -258,7 +258,7 @@ async fn frontier_round(launch: &Launch<'_>, group: &Group, item: usize) {
     }
 }
 
-/// The work of a round, from the words that the round before has left.
+/// The work of a round, computed from the slot that the round before has filled.
 fn begun(words: &[usize], bounds: &[usize], step: usize) -> Round {
     let divided = usize::from(words[MODE] == DIVIDE);
     let far_before = words[FAR_COUNT] + if divided == 1 { 0 } else { words[FAR_BEFORE] };
@@ -330,7 +330,8 @@ const SIZES: [Sizes; 4] = [
 #[test]
 fn distances_are_right_in_every_order() {
     for Family { name, vertices, mut edges } in families() {
-        // A hub with several parts, and edges that lower its leaves again.
+        // A hub whose edges are divided into several parts, and edges that lower the distances of
+        // its neighbours again.
         edges.extend((1..vertices).map(|at| (0, at, (2 * at % 7 + 2) as f64)));
         let want = dijkstra(vertices, &edges, &[0]);
         let graph = leaving(vertices, &edges);
@@ -342,8 +343,8 @@ fn distances_are_right_in_every_order() {
     }
 }
 
-/// Words of 64 bits have to be read whole. Otherwise an edge is compared with a distance that its
-/// end never had.
+/// Distances of 64 bits have to be read as whole words. If a distance is read in two halves, a path
+/// is compared with a distance that the vertex never had.
 #[test]
 fn distances_that_are_read_in_halves_lose_edges() {
     let high = (1u64 << 32) as f64;

@@ -1,4 +1,4 @@
-//! Dense arrays. The place of a value follows from its number.
+//! Tests dense arrays, in which the row and column of a value follow from its number.
 use super::*;
 
 fn array(kind: &str, rest: &str) -> String {

@@ -1,4 +1,4 @@
-//! Round trips of block matrices, and the notes that give block shapes.
+//! Tests round trips of block matrices, and the comments that give block shapes.
 use super::*;
 use crate::io::{BlockLayout, WriteOptions};
 use crate::{BlockShape, Bsr, Cbc, Matrix};
@@ -71,8 +71,8 @@ fn notes_are_read_or_refused_with_their_line() {
     );
 }
 
-/// Blocks of 5x3 elements in columns of very different lengths. They are written in at least three
-/// chunks, which may end anywhere in a block.
+/// Blocks of 5x3 elements in columns of very different lengths. The blocks are written in at least
+/// three chunks, which may end anywhere in a block.
 fn long() -> Cbc<f64> {
     let rows = 3000u32;
     let columns = [0, rows, 0, 0, 1, 2, rows - 1, 0, 700, 0];
@@ -118,7 +118,7 @@ fn writing_reports_progress_and_returns_errors() {
     let (reported, total) = (reported.lock().unwrap(), (matrix.nnz() * 15) as u64);
     assert!(reported.is_sorted() && reported.len() < 6, "{reported:?}");
     assert_eq!(reported.last(), Some(&(total, total)));
-    // The output has less space than the matrix needs.
+    // The output has too little space for the matrix.
     let mut small = [0; 1 << 20];
     assert_eq!(write_to(&mut small[..], &matrix, &WriteOptions::default()).unwrap_err().kind(), ErrorKind::WriteZero);
 }

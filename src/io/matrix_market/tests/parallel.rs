@@ -1,7 +1,9 @@
-//! Results and messages do not depend on the size of the chunks of text and the number of threads.
+//! Tests that results and messages do not depend on the size of the chunks of text and the number
+//! of threads.
 use super::*;
 
-/// A 30x30 matrix of 60 entries, one per line from line 3. Some lines are replaced.
+/// The text of a 30x30 matrix of 60 entries, with one entry on each line from line 3 on. Some lines
+/// are replaced.
 fn text(replaced: &[(usize, String)]) -> String {
     let mut lines: Vec<_> = (0..60).map(|i| format!("{} {} {i}.5", 1 + i * 7 % 30, 1 + i / 2)).collect();
     replaced.iter().for_each(|(line, text)| lines[*line].clone_from(text));
@@ -81,7 +83,7 @@ proptest! {
         prop_assert_eq!(reason, expected);
     }
 
-    /// The sums depend on the order: 1e16 + 1 - 1e16 is 0, and 1e16 - 1e16 + 1 is 1.
+    /// Tests the order of sums of duplicates: 1e16 + 1 - 1e16 is 0, and 1e16 - 1e16 + 1 is 1.
     #[test]
     fn duplicates_are_summed_in_the_order_of_the_file(
         terms in prop::collection::vec(prop::sample::select(vec![1e16, -1e16, 1.0, 3.0, 1e-3]), 1..60),
@@ -95,7 +97,8 @@ proptest! {
         prop_assert_eq!(parts(&file), (&[0, 2, 3][..], &[0, 1, 0][..], &[sum; 3][..]));
     }
 
-    /// nalgebra's reader returns the same matrices, for the kinds of files that it supports.
+    /// Tests that nalgebra's reader returns the same matrices as this reader, for the kinds of
+    /// files that nalgebra supports.
     #[test]
     fn nalgebra_reads_the_same(
         (rows, cols) in (1..12u32, 1..12u32),

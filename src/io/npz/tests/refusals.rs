@@ -1,4 +1,4 @@
-//! Broken archives, and archives that do not hold a real matrix.
+//! Tests that broken archives, and archives that do not hold a real matrix, are refused.
 use super::*;
 
 #[test]
@@ -36,7 +36,7 @@ fn sizes_and_formats_refused() {
     let real = ("shape", "<f8", "(2,)", vec![0; 16]);
     assert_eq!(refused_with(&[real]), "member shape.npy: elements of type \"<f8\" in 1 axes are not supported here");
     assert_eq!(refused_with(&[shape_of(4, 4)]), "member indptr.npy: 4 elements, 5 expected (4 rows and 1)");
-    // A few bytes that would allocate much memory are refused at once.
+    // A few bytes that would make the reader allocate much memory are refused at once.
     let reason = "member shape.npy: 4000000000 columns for 3 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more";
     assert_eq!(refused_with(&[shape_of(3, 4_000_000_000)]), reason);
     // Three entries may have 48 columns without this option.
@@ -97,8 +97,8 @@ fn members_that_say_more_or_less_than_they_hold() {
     let data = |shape: &'static str, values: usize| refused_with(&[("data", "<f8", shape, vec![0; 8 * values])]);
     assert_eq!(data("(3,)", 2), "member data.npy, element 2: the data ends here, the header says 3 elements");
     assert_eq!(data("(3,)", 4), "member data.npy, element 3: more data than the 3 elements of the header");
-    // The headers of these arrays count so many elements that they would allocate much memory, and
-    // so many that no file can hold them.
+    // The header of one array announces so many elements that much memory would be allocated for
+    // them. The header of another array announces so many elements that no file can hold them.
     let huge =
         [("indices", "<i4", "(4000000000000,)", i4(&[0; 3])), ("data", "<f8", "(4000000000000,)", f8(&[0.0; 3]))];
     let file = accepted(&with(csr(), &[]));
@@ -128,7 +128,7 @@ fn members_that_say_more_or_less_than_they_hold() {
     assert_eq!(header(b"\x93NUMPY\x01\x00\x02\x00{!"), reason);
 }
 
-/// Python would accept these headers, but NumPy never writes them.
+/// Tests headers that Python would accept, but that NumPy never writes.
 #[test]
 fn headers_that_would_overflow_or_take_forever() {
     let header = |text: &str| {

@@ -1,4 +1,4 @@
-//! Round trips of written files.
+//! Tests that files are read back as they were written.
 use super::*;
 
 fn written<M: Matrix>(matrix: &M) -> Vec<u8> {
@@ -81,7 +81,7 @@ proptest! {
         }
     }
 
-    /// A damaged archive is read as a matrix, or causes an error that says where.
+    /// Tests that a damaged archive is read as a matrix, or causes an error that names the place.
     #[test]
     fn nothing_panics(
         raw in prop::collection::vec(any::<u8>(), 0..60),
@@ -96,7 +96,7 @@ proptest! {
         };
         let members: Vec<_> = csr().iter().map(|array| (array.0, npy(array))).collect();
         let mutate = |bytes: &mut Vec<u8>| changes.iter().for_each(|(at, value)| *at.get_mut(bytes) = *value);
-        // The archive itself is damaged, then one member of an intact archive.
+        // First a byte of the archive is damaged, then a byte of one member before it is archived.
         let mut whole = zipped(&members, CompressionMethod::Stored);
         mutate(&mut whole);
         check(whole)?;

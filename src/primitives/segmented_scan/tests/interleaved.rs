@@ -1,5 +1,5 @@
 //! A model of `scan_tiles` in `cl/primitives/segmented_scan.cl`, whose groups take turns in any
-//! order. A tile is a piece here, and its scan reads the total that is carried to it.
+//! order. In the model a tile is one piece, and its scan reads the total that is carried to it.
 use crate::interleave::{Barrier, Words, interleave};
 use std::ops::Range;
 

@@ -1,13 +1,13 @@
-//! Bands of an adaptive product: ranges of columns of B. They are cut one after another, by the
-//! memory that the methods of scalars need for them. The functions are pure.
+//! Bands of an adaptive product: ranges of columns of B. Bands are cut one after another, by the
+//! memory that the methods of scalars need for their columns. The functions of this file are pure.
 //!
-//! If there are many columns, they are halved until a part fits. The device adds up the sizes of a
-//! part's columns. Reading the sizes of each column, and adding them up on the host, would take
-//! longer than the product.
+//! If there are many columns, they are halved until a part fits the memory. The device adds up the
+//! sizes of a part's columns. Reading the sizes of each column, and adding them up on the host,
+//! would take longer than the product.
 //!
 //! C mostly has far fewer entries than its upper bound. If C was sampled, a band is tried as soon
-//! as its expected entries fit. If the counted entries then do not fit, this band is cut again by
-//! upper bounds, and so are all bands after it.
+//! as its expected entries fit. If the counted entries do not fit after all, the band is cut again
+//! by upper bounds, and all bands after it are cut by upper bounds, too.
 use super::{
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -47,8 +47,8 @@ pub(super) struct AdaptiveBand {
     pub sizes: ClassSizes,
     /// Number of rows of C for which memory is allocated before the rows are counted.
     pub room: u64,
-    /// Whether the band fits the memory only if C has as many entries as expected, and not if it
-    /// has as many as the upper bound.
+    /// Whether the band fits the memory if C has the expected number of entries, but not if C has
+    /// as many entries as the upper bound.
     pub expected: bool,
     /// Device bytes that earlier bands still hold.
     kept_bytes: u64,
@@ -56,8 +56,8 @@ pub(super) struct AdaptiveBand {
 
 impl AdaptiveBands<'_> {
     /// The two halves of these columns, if the columns are too many for the host to read their
-    /// sizes. If the consumer takes a given number of columns at once, the first half has a
-    /// multiple of it.
+    /// sizes. If the consumer takes a given number of columns at once, the number of columns in the
+    /// first half is a multiple of that number.
     pub fn halves(&self, columns: &Range<u32>) -> Option<[Range<u32>; 2]> {
         let half = columns.len() as u64 / 2;
         let in_bands = half.checked_next_multiple_of(self.memory.consumer.most_columns);
@@ -67,8 +67,8 @@ impl AdaptiveBands<'_> {
         many.then_some([columns.start..middle, middle..columns.end])
     }
 
-    /// The columns that `sizes` describes as one band, if it fits `free_bytes` bytes. If `sure` is
-    /// set, it must fit with as many entries of C as the upper bound.
+    /// The columns that `sizes` describes as one band, if this band fits `free_bytes` bytes. If
+    /// `sure` is set, the band must fit even if C has as many entries as the upper bound.
     pub fn band_of(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AdaptiveBand> {
         let band = AdaptiveBand::whole(self.memory, sizes, free_bytes)?;
         let kept_bytes = self.free_at_first.saturating_sub(free_bytes);
@@ -88,8 +88,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
     }
 
     /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
-    /// it fits only with few entries of C. Memory for its rows is then allocated after they are
-    /// counted.
+    /// it fits only with few entries of C. Memory for the rows of such a column is allocated after
+    /// they are counted.
     ///
     /// # Errors
     /// [`Error::Memory`] if a single column does not fit.
@@ -99,7 +99,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
         }
         self.columns[self.next].follows = false; // its leader is in another band
         let kept_bytes = self.bands.free_at_first.saturating_sub(free_bytes);
-        // Each step adds twice as many columns until they do not fit, and then half as many.
+        // Each step adds twice as many columns as the step before, until the columns do not fit.
+        // From then on each step adds half as many columns as the step before.
         let (mut best, mut sums, mut step, mut grows) = (None, no_columns(), 1, true);
         let mut end = self.next;
         while step > 0 && end < self.columns.len() {
@@ -135,7 +136,7 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
         ClassSizes::new(self.bands.rules, columns, sums, self.bands.samples)
     }
 
-    /// The next column alone, if it fits when it has no entries of C.
+    /// The next column as a band of its own, if it would fit without any entries of C.
     fn alone(&self, free_bytes: u64, kept_bytes: u64) -> Result<AdaptiveBand> {
         let (memory, mut sums) = (self.bands.memory, no_columns());
         self.bands.rules.add(&mut sums, &self.columns[self.next]);
@@ -151,8 +152,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
 }
 
 impl AdaptiveBand {
-    /// The band of all columns of a product, if they may fit. If ESC computes no columns, it is
-    /// enough that the entries can be counted in this memory.
+    /// The band of all columns of a product, if they may fit `free_bytes` bytes. If ESC computes no
+    /// columns, it is enough that the entries can be counted within `free_bytes` bytes.
     pub fn whole(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, free_bytes: u64) -> Option<Self> {
         let room = sizes.room(memory.adaptive.room_percent);
         let sure = memory.fits(sizes, room, free_bytes);

@@ -61,8 +61,8 @@ pub(in crate::product) fn bound(
     Ok(Bound { bands: Some(most_bands(memory, &rules, sizes.samples, columns, free_bytes)?), peak_bytes: free_bytes })
 }
 
-/// Upper bound of the memory of all columns in one band, with at most `entries` entries of C.
-/// `None` if they may not fit `free_bytes` bytes.
+/// Upper bound of the memory of all columns in one band, with at most `entries` entries of C, or
+/// `None` if the columns might not fit `free_bytes` bytes.
 fn need_of_one_band(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, entries: u64, free_bytes: u64) -> Option<u64> {
     let band =
         AdaptiveBand::whole(memory, sizes, free_bytes).filter(|band| band.admits(memory, entries, free_bytes))?;
@@ -75,9 +75,9 @@ fn need_of_one_band(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, entries: u6
 }
 
 /// Upper bound of the number of bands of these columns, which may not fit one band. Bands are
-/// shortest if they are cut by the upper bounds of C's entries. If columns are halved, each part
-/// that does not fit contains the end of such a band. So each round of halving adds at most as many
-/// ends as there are such bands.
+/// shortest if they are cut by the upper bounds of C's entries. When columns are halved, each part
+/// that does not fit contains the end of one of these shortest bands. So for n shortest bands each
+/// round of halving adds at most n ends.
 fn most_bands(
     memory: &AdaptiveMemory<'_>,
     rules: &ClassRules,

@@ -1,6 +1,6 @@
 //! The choice between one class of sorted columns, bins of columns, and ESC. The functions are
-//! pure, but `bins` updates its arguments. A product calls them in this order, and so does its
-//! [bound](mod@super::bound).
+//! pure, but `bins` updates its arguments. A product and its [bound](mod@super::bound) call these
+//! functions in the order of this file.
 use super::{memory::AdaptiveMemory, rules::ClassRules};
 use crate::product::{
     choose,
@@ -16,10 +16,10 @@ pub(super) struct AllSorted {
 }
 
 impl AdaptiveMemory<'_> {
-    /// The class whose kernels sort every column, chosen without an analysis. `None` if the longest
-    /// columns of A and of B are not known or too long for all classes, if another method is
-    /// allowed and expected to be faster, or if the entries cannot be counted within `free_bytes`
-    /// bytes.
+    /// The class whose kernels sort every column, chosen without an analysis, or `None` if the
+    /// longest columns of A and of B are not known or too long for all classes, if another method
+    /// is allowed and expected to be faster, or if the entries cannot be counted within
+    /// `free_bytes` bytes.
     pub(super) fn sorts_all(&self, known: &Known, free_bytes: u64) -> Option<AllSorted> {
         let (tuning, longest) = (self.adaptive, known.longest_a.map(u64::from)?);
         let most = if tuning.esc && tuning.sorts { tuning.most_sorted } else { tuning.sorted_most };
@@ -28,16 +28,17 @@ impl AdaptiveMemory<'_> {
         self.counted(class, known.columns, longest * known.b_entries, free_bytes).filter(|_| is_best)
     }
 
-    /// Whether ESC computes all columns without an analysis. ESC computes them if it is allowed and
-    /// expected to take less time, or if the analysis does not fit `free_bytes` bytes.
+    /// Whether ESC computes all columns without an analysis. ESC does so if it is allowed and
+    /// expected to take less time than other methods, or if the analysis does not fit `free_bytes`
+    /// bytes.
     pub(super) fn needs_no_analysis(&self, known: &Known, free_bytes: u64) -> bool {
         let by_esc = self.adaptive.esc && self.adaptive.prices.needs_no_analysis(known);
         by_esc || Self::profile_bytes(known.columns) > free_bytes
     }
 
-    /// The class whose kernels sort every column, chosen after an analysis. `None` if this is not
-    /// allowed, if the bins are expected to be faster, or if the entries cannot be counted within
-    /// `free_bytes` bytes.
+    /// The class whose kernels sort every column, chosen after an analysis, or `None` if sorting
+    /// every column is not allowed, if the bins are expected to be faster, or if the entries cannot
+    /// be counted within `free_bytes` bytes.
     pub(super) fn sorts_analysed(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AllSorted> {
         if !self.adaptive.esc || !self.adaptive.sorts {
             return None;
@@ -50,8 +51,8 @@ impl AdaptiveMemory<'_> {
         self.counts_sorted(columns, products, free_bytes).then_some(AllSorted { class, products })
     }
 
-    /// The bins of analysed columns. The columns of [`Class::Long`] are left to ESC if that is
-    /// allowed and expected to take less time. `None` if ESC computes all columns.
+    /// The bins of analysed columns, or `None` if ESC computes all columns. The columns of
+    /// [`Class::Long`] are left to ESC if that is allowed and expected to take less time.
     pub(super) fn bins(&self, rules: &mut ClassRules, sizes: &mut ClassSizes) -> Option<Vec<Share>> {
         let (esc, prices) = (self.adaptive.esc, &self.adaptive.prices);
         if esc && choose::leaves_long(&sizes.statistics(), prices) {

@@ -17,8 +17,8 @@ impl ClassSizes {
         Self { columns, windows: windows_of(rules, &sums), sums, shares_rows, samples }
     }
 
-    /// Leaves the columns of [`Class::Long`] to ESC. The list of columns stays as it is, because
-    /// these columns come just before the columns of ESC in it.
+    /// Leaves the columns of [`Class::Long`] to ESC. The list of columns stays as it is, because in
+    /// the list the columns of [`Class::Long`] come just before the columns of ESC.
     pub fn leave_long(&mut self, rules: &ClassRules) {
         self.sums = without_long(self.sums);
         self.windows = windows_of(rules, &self.sums);

@@ -1,7 +1,8 @@
 //! Neighbouring columns of B with the same rows, such as those of the unknowns of one node of a
-//! finite element. Their columns of C have the same rows too. The rows of the first column, the
-//! *leader*, are found. The columns that *follow* it share these rows. Kernels:
-//! `cl/product/columns/adaptive/equal.cl`, `cl/product/columns/adaptive/share_rows.cl`.
+//! finite element. If columns of B have the same rows, their columns of C have the same rows too.
+//! The first column is the *leader*, whose rows are found. The columns that *follow* share the rows
+//! of the leader. Kernels: `cl/product/columns/adaptive/equal.cl`,
+//! `cl/product/columns/adaptive/share_rows.cl`.
 use crate::{
     Pattern, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
@@ -23,11 +24,13 @@ kernel! {
     }
 }
 
-/// A column whose number is a multiple of this constant never follows another, so that a leader is
-/// not far away. The constant is a multiple of 2, 3 and 6, the unknowns of a node.
+/// A column whose number is a multiple of this constant never follows another column, so that the
+/// leader of a column is near the column. The constant is a multiple of 2, 3 and 6, the usual
+/// numbers of unknowns of a node.
 pub(super) const LEADING: usize = 192;
 
-/// A column of B with more entries than this is analysed by a whole group, and never follows.
+/// A column of B with more entries than `LONG` is analysed by a whole work-group, and never follows
+/// another column.
 pub(super) const LONG: usize = 512;
 
 /// Whether the word of a column has the flag `FOLLOWS` of the kernel file.
@@ -35,7 +38,7 @@ pub(super) fn follows(word: u32) -> bool {
     word & 0x100 != 0
 }
 
-/// Whether a column of B follows the one before it, if its rows of C are to be found.
+/// Whether a column of B follows the column before it, provided that its rows of C are to be found.
 /// `cl/product/columns/adaptive/profile.cl` decides in the same way for the first band.
 pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
     !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
@@ -64,8 +67,8 @@ impl SharedRows {
         Ok(Self { kernel: Kernel::rare(device, &Options::group_size(group_size))?, group_size })
     }
 
-    /// Copies lengths and places from leaders to the columns that follow. Lengths are left as they
-    /// are if only places were missing.
+    /// Copies places from leaders to the columns that follow, and lengths too if `purpose` is
+    /// [`Purpose::All`].
     pub fn run(
         &self,
         work: &Work,

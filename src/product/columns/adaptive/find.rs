@@ -148,7 +148,7 @@ impl Finder {
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
         let (c_nnz, tasks, taken) = if finds_rows {
-            let mut cut = self.cut.count(work, b, &profile, &chunk_ptr, &found)?; // the read
+            let mut cut = self.cut.count(work, b, &profile, &chunk_ptr, &found)?; // the host reads here
             if !admits(cut.c_nnz as u64) {
                 return Ok(None);
             }
@@ -164,7 +164,7 @@ impl Finder {
             (c_nnz, Some(tasks), (taken, first))
         } else {
             let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
-            let c_nnz = work.read_count(&chunk_ptr, chunks, "entries of C", most)? as usize; // the read
+            let c_nnz = work.read_count(&chunk_ptr, chunks, "entries of C", most)? as usize; // the host reads here
             if !admits(c_nnz as u64) {
                 return Ok(None);
             }

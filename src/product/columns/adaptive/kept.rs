@@ -1,6 +1,6 @@
 //! Plans of products of scalars that keep the data of an adaptive product instead of operand pairs:
-//! the pattern of C, its columns by class, and their tasks. This takes a few bytes for each entry
-//! of C, and none for each product.
+//! the pattern of C, its columns by class, and their tasks. A plan that keeps data of the columns
+//! needs a few bytes for each entry of C, and no memory for products.
 use super::{
     find::{Finder, Found, FoundClasses, RoomForRows},
     numeric::{Numeric, RowsOfC},
@@ -35,7 +35,7 @@ pub(in crate::product) struct KeptSums {
     strided: Numeric,
     columns: FoundClasses,
     /// Entries of C before each window of each column, if there are several windows. With one
-    /// window the `col_ptr` of C is used instead.
+    /// window the sums use the `col_ptr` of C.
     chunk_ptr: Option<Buffer<u32>>,
     /// Counters of the tasks taken in each class, for one execution.
     taken: Scratch<u32>,

@@ -1,6 +1,6 @@
-//! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
-//! are pure. Like those of [`Limits`], they add up all arrays that are allocated, rounded up to the
-//! pool's size classes.
+//! The device memory that a band of an adaptive product needs. Bands are cut so that the memory for
+//! each band is free. The functions are pure, and add up all arrays that are allocated, as the
+//! functions of [`Limits`] do, rounded up to the pool's size classes.
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(in crate::product) struct AdaptiveMemory<'a> {
     pub info: &'a DeviceInfo,
-    /// Numbers of scans, and of ESC for columns that no other method takes.
+    /// Tuning of scans, and of ESC for columns that no other method takes.
     pub esc: &'a Tuning,
     pub adaptive: &'a AdaptiveTuning,
     /// Bytes of the value of an entry of A, B and C.
@@ -38,21 +38,22 @@ pub(in crate::product) struct EntriesOfC {
     pub all: u64,
     /// Entries in columns whose rows are found before they are summed.
     pub of_found: u64,
-    /// Rows found for these entries. Rows that several columns share count once.
+    /// Rows found for the entries that are summed later. Rows that several columns share count
+    /// once.
     pub found: u64,
     /// Entries in columns that ESC computes.
     pub by_esc: u64,
 }
 
 impl EntriesOfC {
-    /// Upper bounds for a band.
+    /// Upper bounds of the entries of C in a band.
     pub fn most(band: &ClassSizes) -> Self {
         let of = |classes: &[Class]| band.sum(classes, |sums| sums.most_entries);
         let [all, of_found, by_esc] = [of(&Class::ALL), of(&Class::FOUND), of(&[Class::Rest])];
         Self { all, of_found, found: band.most_found(), by_esc }
     }
 
-    /// Upper bounds for a band in which at most `room` rows are found.
+    /// Upper bounds of the entries of C in a band in which at most `room` rows are found.
     pub fn expected(band: &ClassSizes, room: u64) -> Self {
         let most = Self::most(band);
         let of_found = u128::from(room) * u128::from(most.of_found) / u128::from(most.found.max(1));
@@ -60,7 +61,7 @@ impl EntriesOfC {
         Self { all: most.all - most.of_found + of_found, of_found, found: room, ..most }
     }
 
-    /// Upper bounds for a band whose entries were counted: `all` in all.
+    /// Upper bounds of the kinds of entries of a band, once its `all` entries of C are counted.
     pub fn counted(band: &ClassSizes, all: u64) -> Self {
         let most = Self::most(band);
         let [of_found, found, by_esc] = [most.of_found, most.found, most.by_esc].map(|most| most.min(all));
@@ -97,7 +98,7 @@ impl<'a> AdaptiveMemory<'a> {
             && self.is_within(&self.need(band, room, false, entries), free_bytes)
     }
 
-    /// Whether the sorted keys of a band are kept between its count and its sums. They are kept if
+    /// Whether the sorted keys of a band are kept between its count and its sums. Keys are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries C has.
     pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
@@ -147,7 +148,7 @@ impl<'a> AdaptiveMemory<'a> {
         let places = pool_bytes(if finds { 4 * chunks } else { 0 });
         let own_ptr = if direct > 0 { pool_bytes(4 * (direct + 1)) } else { 0 };
         let counted = chunk_ptr + places + own_ptr + pool_bytes(4);
-        // Rows that did not fit are found again, and written after the others.
+        // Rows that did not fit are found again, and written after the rows that did fit.
         let missing = if entries.found > room { entries.found } else { 0 };
         let first_rows = largest.array(4 * room);
         let extended = if missing > 0 { largest.array(4 * (room + missing)) } else { 0 };
@@ -245,7 +246,7 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether the sorted keys are kept in a product whose columns are all sorted. They are kept if
+    /// Whether the sorted keys are kept in a product whose columns are all sorted. Keys are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries its `products` products make.
     pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {

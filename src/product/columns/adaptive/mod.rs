@@ -32,10 +32,7 @@ use crate::{
     device::{Device, Teams, Work},
     product::{
         esc::Engine,
-        terms::{
-            BandConsumer, Bin, Class, Counts, Known, Layout, Method, Operands, Pipeline, Place, Profile, Spec, Target,
-            TargetKind,
-        },
+        terms::{Counts, Known, Layout, Method, Operands, Pipeline, Place, Profile, Spec, Target, TargetKind},
         tuning::{AdaptiveTuning, Tuning},
     },
 };
@@ -225,8 +222,8 @@ impl Adaptive {
         computed.map_err(|error| band.explain(error))
     }
 
-    /// Finds the entries of a band that has products, and adds it to the counts. `None` if its
-    /// entries were expected to fit and do not.
+    /// Finds the entries of a band that has products, and adds it to the counts. Returns `None` if
+    /// the entries of the band were expected to fit the memory and do not fit.
     fn find_band(
         &self,
         work: &Work,
@@ -237,7 +234,7 @@ impl Adaptive {
     ) -> Result<Option<FoundBand>> {
         let (free_bytes, mut with) = (work.free_bytes_without(profile.bytes()), counts.clone());
         profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
-        let rest = self.esc_columns(work, operands, &profile, &mut with)?;
+        let rest = self.rest.by_esc(&self.esc, work, operands, &profile, &mut with)?;
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let memory = self.memory(work, operands);
         let admits = |entries| band.admits(&memory, entries, free_bytes);
@@ -285,44 +282,7 @@ impl Adaptive {
         let (info, esc) = (work.device().info(), &self.esc.finder.tuning);
         AdaptiveMemory::new(info, esc, &self.tuning, operands.element(), operands.a.nrows, operands.consumer)
     }
-
-    /// Computes the columns that no other method takes, by ESC.
-    fn esc_columns(
-        &self,
-        work: &Work,
-        operands: &Operands<'_>,
-        profile: &Profile,
-        counts: &mut Counts,
-    ) -> Result<Vec<Part>> {
-        let (task, mut parts) = (profile.task(Class::Rest, Class::Rest), Vec::new());
-        if task.columns > 0 {
-            work.stage("setup");
-            let entries = profile.of(Class::Rest).b_entries as usize;
-            let of_rest = towards(1 << counts.number_of(OTHERS), work);
-            let b = self.rest.take(of_rest, operands.b, &task, entries)?;
-            let mut first = task.first;
-            let by_esc = self.esc.multiply(
-                work,
-                &Operands { b: &b, consumer: BandConsumer::ANY, ..*operands },
-                &mut |columns| {
-                    let next = first + columns.ncols as u32;
-                    parts.push(Part { first, columns });
-                    first = next;
-                    Ok(())
-                },
-            )?;
-            work.count_towards(0);
-            counts.merged += by_esc.merged;
-            for bin in by_esc.bins {
-                counts.add_bin(&Bin { which: OTHERS, ..bin });
-            }
-        }
-        Ok(parts)
-    }
 }
-
-/// Describes the columns of ESC in the report of an adaptive product.
-const OTHERS: &str = "the others";
 
 /// Counts the next commands of the work towards these bins.
 fn towards(bins: u64, work: &Work) -> &Work {

@@ -58,7 +58,8 @@ impl Numeric {
         })
     }
 
-    /// Requests the kernels that compute these columns, so that they are compiled together.
+    /// Requests the kernels that compute the found classes, so that the kernels are compiled
+    /// together.
     pub fn ask(&self, device: &Device, FoundClasses { lists, direct, tasks, keys }: &FoundClasses) {
         for (class, tasks) in
             tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks)))

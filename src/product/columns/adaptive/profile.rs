@@ -1,6 +1,6 @@
-//! The analysis of spECK (Parger 2020, section 4.1, "Row Analysis"), by columns. It computes the
-//! number of products, the range of rows and the class of each column of C, and the sums over each
-//! class. Kernels: `cl/product/columns/adaptive/profile.cl`.
+//! The analysis of spECK (Parger 2020, section 4.1, "Row Analysis"), by columns. The analysis
+//! computes the number of products, the range of rows and the class of each column of C, and the
+//! sums over each class. Kernels: `cl/product/columns/adaptive/profile.cl`.
 use super::{
     equal::{self, LEADING, LONG},
     rules::{ClassRules, Column},
@@ -18,7 +18,8 @@ use crate::{
 use std::ops::Range;
 
 kernel! {
-    struct ProfileColumns = "profile_columns" in "ptx.cl", "team.cl", "product/columns/hub/columns.cl", "product/columns/adaptive/equal.cl", "product/columns/adaptive/profile.cl" {
+    in "ptx.cl", "team.cl", "product/columns/hub/columns.cl", "product/columns/adaptive/equal.cl", "product/columns/adaptive/profile.cl":
+    struct ProfileColumns = "profile_columns" {
         a: InPattern,
         b: InPattern,
         products: Out<u32>,
@@ -31,10 +32,7 @@ kernel! {
         sorted_most: u32,
         most_words: u32,
     }
-}
-
-kernel! {
-    struct ListColumns = "list_columns" in "ptx.cl", "team.cl", "product/columns/hub/columns.cl", "product/columns/adaptive/equal.cl", "product/columns/adaptive/profile.cl" {
+    struct ListColumns = "list_columns" {
         class: In<u32>,
         record: InOut<u32>,
         list: InOut<u32>,
@@ -104,8 +102,8 @@ pub(super) struct Profiler {
 impl Profiler {
     /// Work-items for each column of B.
     const PART: usize = 8;
-    /// Index of the samples in the record: first the number of their entries of C, then its upper
-    /// bound.
+    /// Index of the two numbers of the samples in the record: the number of entries of C in the
+    /// sampled columns, and the upper bound of this number.
     pub const SAMPLED: usize = ClassSums::WORDS * Class::ALL.len();
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {

@@ -1,16 +1,21 @@
-//! The columns that the methods of scalars leave to ESC. Kernels take them out of B, and put the
-//! columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
+//! The columns that the methods of scalars leave to ESC. Kernels take the columns for ESC out of B,
+//! and put the columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
+use super::towards;
 use crate::{
     Result,
-    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Elem, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
-    product::terms::{ColumnTask, Target},
+    product::{
+        esc::Engine,
+        terms::{BandConsumer, Bin, Class, ColumnTask, Counts, Operands, Profile, Target},
+    },
     resident::{DeviceCbc, PatternArrays},
 };
 
 kernel! {
-    struct RestLengths = "rest_lengths" in "product/columns/adaptive/rest.cl" {
+    in "product/columns/adaptive/rest.cl":
+    struct RestLengths = "rest_lengths" {
         list: In<u32>,
         b_col_ptr: In<u32>,
         list_ptr: Out<u32>,
@@ -18,10 +23,7 @@ kernel! {
         listed: u32,
         first_col: u32,
     }
-}
-
-kernel! {
-    struct RestEntries = "rest_entries" in "product/columns/adaptive/rest.cl" {
+    struct RestEntries = "rest_entries" {
         list: In<u32>,
         list_ptr: In<u32>,
         b_col_ptr: In<u32>,
@@ -34,10 +36,7 @@ kernel! {
         first_col: u32,
         entries: u32,
     }
-}
-
-kernel! {
-    struct PutLengths = "put_lengths" in "product/columns/adaptive/rest.cl" {
+    struct PutLengths = "put_lengths" {
         list: In<u32>,
         part_ptr: In<u32>,
         lengths: InOut<u32>,
@@ -45,10 +44,7 @@ kernel! {
         columns: u32,
         windows: u32,
     }
-}
-
-kernel! {
-    struct PutColumns = "put_columns" in "product/columns/adaptive/rest.cl" {
+    struct PutColumns = "put_columns" {
         list: In<u32>,
         part_ptr: In<u32>,
         part_row: In<u32>,
@@ -63,17 +59,26 @@ kernel! {
     }
 }
 
-/// The kernels that move columns. They are compiled when they are first needed.
+/// Describes the columns of ESC in the report of an adaptive product.
+const OTHERS: &str = "the others";
+
+kernels! {
+    struct Kernels {
+        rare lengths: RestLengths,
+        rare entries: RestEntries,
+        rare put_lengths: PutLengths,
+        rare put_columns: PutColumns,
+    }
+}
+
+/// The kernels that move columns, compiled when they are first needed.
 pub(super) struct Rest {
-    lengths: Kernel<RestLengths<'static>>,
-    entries: Kernel<RestEntries<'static>>,
-    put_lengths: Kernel<PutLengths<'static>>,
-    put_columns: Kernel<PutColumns<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     group_size: usize,
 }
 
-/// Columns of C that ESC computed, and the place of the first in the list.
+/// Columns of C that ESC computed, and the place of the first of them in the list of columns.
 pub(super) struct Part {
     pub first: u32,
     pub columns: DeviceCbc,
@@ -82,27 +87,52 @@ pub(super) struct Part {
 impl Rest {
     pub fn new(device: &Device, group_size: usize, scan: ScanTuning, element: ElementType) -> Result<Self> {
         let options = Options::group_size(group_size).element(element);
-        Ok(Self {
-            lengths: Kernel::rare(device, &options)?,
-            entries: Kernel::rare(device, &options)?,
-            put_lengths: Kernel::rare(device, &options)?,
-            put_columns: Kernel::rare(device, &options)?,
-            scan: Scan::new(device, scan)?,
-            group_size,
-        })
+        Ok(Self { kernels: Kernels::new(device, &options)?, scan: Scan::new(device, scan)?, group_size })
     }
 
     fn grid(&self, items: usize) -> Grid {
         Grid::items(items, self.group_size)
     }
 
+    /// Computes the columns that no other method takes, by ESC.
+    pub fn by_esc(
+        &self,
+        esc: &Engine,
+        work: &Work,
+        operands: &Operands<'_>,
+        profile: &Profile,
+        counts: &mut Counts,
+    ) -> Result<Vec<Part>> {
+        let (task, mut parts) = (profile.task(Class::Rest, Class::Rest), Vec::new());
+        if task.columns > 0 {
+            work.stage("setup");
+            let entries = profile.of(Class::Rest).b_entries as usize;
+            let of_rest = towards(1 << counts.number_of(OTHERS), work);
+            let b = self.take(of_rest, operands.b, &task, entries)?;
+            let mut first = task.first;
+            let by_esc =
+                esc.multiply(work, &Operands { b: &b, consumer: BandConsumer::ANY, ..*operands }, &mut |columns| {
+                    let next = first + columns.ncols as u32;
+                    parts.push(Part { first, columns });
+                    first = next;
+                    Ok(())
+                })?;
+            work.count_towards(0);
+            counts.merged += by_esc.merged;
+            for bin in by_esc.bins {
+                counts.add_bin(&Bin { which: OTHERS, ..bin });
+            }
+        }
+        Ok(parts)
+    }
+
     /// Takes the listed columns, which have `entries` entries, out of B.
-    pub fn take(&self, work: &Work, b: &DeviceCbc, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc> {
+    fn take(&self, work: &Work, b: &DeviceCbc, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc> {
         let &ColumnTask { list, first, columns: listed, first_col, .. } = task;
         let mut list_ptr = work.buffer(listed as usize + 1)?;
         let b_col_ptr = &b.pattern.col_ptr;
         let args = RestLengths { list, b_col_ptr, list_ptr: &mut list_ptr, first, listed, first_col };
-        self.lengths.launch(work, self.grid(listed as usize + 1), args)?;
+        self.kernels.lengths.launch(work, self.grid(listed as usize + 1), args)?;
         self.scan.run(work, &mut list_ptr)?;
         let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer_of(b.values.word(), entries)?);
         let args = RestEntries {
@@ -118,7 +148,7 @@ impl Rest {
             first_col,
             entries: entries as u32,
         };
-        self.entries.launch(work, self.grid(entries), args)?;
+        self.kernels.entries.launch(work, self.grid(entries), args)?;
         let pattern = PatternArrays::new(work.device(), b.nrows, listed as usize, list_ptr, row_idx);
         Ok(DeviceCbc { pattern, shape: b.shape, stride: b.stride, values })
     }
@@ -135,7 +165,7 @@ impl Rest {
         let (part_ptr, columns) = (&part.columns.pattern.col_ptr, part.columns.ncols);
         let (first, windows) = (part.first, windows as u32);
         let args = PutLengths { list, part_ptr, lengths, first, columns: columns as u32, windows };
-        self.put_lengths.launch(work, self.grid(columns), args)
+        self.kernels.put_lengths.launch(work, self.grid(columns), args)
     }
 
     /// Puts the columns of `part` into C.
@@ -162,6 +192,6 @@ impl Rest {
             windows: windows as u32,
             part_nnz: pattern.nnz() as u32,
         };
-        self.put_columns.launch(work, self.grid(pattern.nnz()), args)
+        self.kernels.put_columns.launch(work, self.grid(pattern.nnz()), args)
     }
 }

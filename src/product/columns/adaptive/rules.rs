@@ -1,6 +1,6 @@
 //! The rules that put columns into classes. On the device `class_of` of
-//! `cl/product/columns/adaptive/profile.cl` applies them. This file repeats that function on the
-//! host, to predict products.
+//! `cl/product/columns/adaptive/profile.cl` applies them. This file repeats `class_of` on the host,
+//! to predict products.
 use super::equal;
 use crate::{
     device::Options,
@@ -16,9 +16,10 @@ use crate::{
 pub(in crate::product) struct Column {
     /// Entries of the column of B.
     pub entries: u32,
-    /// Number of products. The value 2^32 - 1 stands for that many or more.
+    /// Number of products. The value 2^32 - 1 stands for 2^32 - 1 products or more.
     pub products: u32,
-    /// The first and the last row. `None` if there are no rows, or if they were not looked at.
+    /// The first and the last row of the column, or `None` if the column has no rows, or if its
+    /// rows were not looked at.
     pub rows: Option<(u32, u32)>,
     /// Whether the column of B has the same rows as the column before it, and its rows of C are to
     /// be found before the sums.
@@ -38,7 +39,8 @@ impl Column {
     }
 }
 
-/// The rules that put the columns of one product into classes. They are the same for all bands.
+/// The rules that put the columns of one product into classes. All bands of a product have the same
+/// rules.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::product) struct ClassRules {
     tuning: AdaptiveTuning,
@@ -49,12 +51,13 @@ pub(in crate::product) struct ClassRules {
     pub most_words: u32,
     /// Whether entries of C are estimated from samples.
     pub sampled: bool,
-    /// Whether ESC computes the columns of [`Class::Long`]. This is known only after an analysis.
+    /// Whether ESC computes the columns of [`Class::Long`]. The answer is known only after an
+    /// analysis.
     pub leaves_long: bool,
 }
 
 impl ClassRules {
-    /// If a column of B has this many entries or more, its rows are always looked at.
+    /// The rows of a column of B with at least `AT_ONCE` entries are always looked at.
     const AT_ONCE: u32 = 64;
     /// Number of sampled columns.
     pub const SAMPLES: usize = 256;

@@ -1,4 +1,4 @@
-//! Every class of columns and of tasks. Results have the bits of the reference.
+//! Tests products with every class of columns and of tasks. Results have the bits of the reference.
 mod bands;
 mod bounds;
 mod direct;
@@ -19,6 +19,7 @@ use crate::{
         Bin, Product,
         bands::HostColumns,
         choose::{AdaptiveNumbers, Prices},
+        esc::tests::without_products,
         terms::{
             BandConsumer, Class, Counts, Destination, MOST_SORTED_PRODUCTS, Operands, Pipeline, SORTED_PRODUCTS,
             Scaling, Spec, sorted_class,
@@ -31,8 +32,8 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A matrix whose column j has the rows of element j of `columns`. The sums of its values depend on
-/// their order.
+/// A matrix whose column j has the rows of element j of `columns`. Sums of the values of the matrix
+/// depend on their order.
 fn matrix<T: Element>(nrows: usize, columns: impl IntoIterator<Item = Vec<u64>>) -> Result<Csc<T>> {
     let mut triplets = Vec::new();
     let mut ncols = 0;
@@ -63,8 +64,8 @@ fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
         _ => random.distinct(1 + k % 33, 2000),
     };
     let a = matrix(wide as usize, (0..n).map(|k| column(k, &mut random)).collect::<Vec<_>>())?;
-    // Each long column is there once, because it takes most of a test's time. The longest has two
-    // pieces of 1024 entries and a short one.
+    // B has one column of each long length, because long columns take most of a test's time. The
+    // longest column has two pieces of 1024 entries and a short one.
     let short = [0, 1, 2, 3, 9, 31, 32, 33, 64, 65];
     let lengths = short.into_iter().chain([200, 600, 1025, 2100]).chain(short.into_iter().cycle());
     let b = matrix(n as usize, lengths.take(33).map(|length| random.distinct(length, n)).collect::<Vec<_>>())?;
@@ -72,15 +73,14 @@ fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
 }
 
 /// Computes C = A·B by the classes of `tuning`, directly and by a plan, and compares it with the
-/// reference. Returns the methods that computed it.
+/// reference. Returns the methods that computed C.
 fn check<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
     check_equal(a, b, &reference::multiply(a, b)?, tuning)
 }
 
 /// Computes C = A·B as `check` does, and compares it with `want`.
 fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
-    let device = test_device();
-    let work = Work::new(&device, None);
+    let work = Work::new(&test_device(), None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: BandConsumer::ANY };
     let (c, counts, used) = run(&operands, tuning, None)?;
@@ -170,7 +170,7 @@ fn check_executions<T: Element>(
     let (twice_b, twice_want) = (twice(b)?, twice(want)?);
     assert!(c.download(work)? == *want.pattern());
     // The first three numbers are the distances between values of A, B and C, in elements. The
-    // fourth is the place of C's first entry.
+    // fourth number is the place of C's first entry.
     for ([of_a, of_b, of_c], first, alpha, beta) in [([1, 1, 1], 3, -2.0, 0.5), ([2, 3, 2], 0, 1.0, 0.0)] {
         let (b, want) = if first == 3 { (&twice_b, &twice_want) } else { (b, want) };
         let apart = |values: &[T], stride: usize| -> Vec<T> {
@@ -185,8 +185,8 @@ fn check_executions<T: Element>(
         };
         let (x, y) = (matrix(x, a.values(), of_a)?, matrix(y, b.values(), of_b)?);
         let old: Vec<T> = (0..(first + want.nnz()) * of_c).map(|i| T::from_f64((i % 17) as f64 - 8.0)).collect();
-        // Halves are rounded once, after they are scaled. The reference rounds them before, so they
-        // are not scaled here.
+        // A plan rounds sums of type `f16` once, after it has scaled them. The reference rounds
+        // sums of type `f16` before scaling, so the test does not scale them.
         let (alpha, beta) = if T::STORAGE_ROUNDOFF == 0.0 { (alpha, beta) } else { (1.0, 0.0) };
         let scaling = Scaling::of(T::TYPE, alpha, beta);
         let (alpha, beta) = (Of::<T>::nearest(alpha), Of::<T>::nearest(beta));
@@ -342,7 +342,7 @@ fn no_number_changes_a_bit() -> Result<()> {
     };
     for tuning in [
         AdaptiveTuning { few_columns: 100, ..usual },
-        // Wide columns are counted by single teams, two of them in a work-group, and by whole
+        // Wide columns are counted by single teams, in work-groups of two teams, and by whole
         // work-groups.
         AdaptiveTuning { sorted_most: 32, groups: 3, piece: 128, ..small },
         AdaptiveTuning { sorted_most: 32, groups: 3, paired_products: 1, ..small },
@@ -357,11 +357,7 @@ fn no_number_changes_a_bit() -> Result<()> {
 
 #[test]
 fn nothing_times_something_is_empty() -> Result<()> {
-    let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []);
-    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
-    for (a, b) in
-        [(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)]
-    {
+    for (a, b) in without_products()? {
         check(&a, &b, &tuning(Method::Auto))?;
     }
     Ok(())

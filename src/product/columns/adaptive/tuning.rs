@@ -1,4 +1,4 @@
-//! The tuning of adaptive products. Its numbers are a pure function of the device, the element type
+//! The tuning of adaptive products. The numbers are a pure function of the device, the element type
 //! and the requested method.
 use crate::{
     DeviceInfo,
@@ -13,8 +13,8 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Sizes of the local memory of a team that adds up a piece, in bytes. The last size is enough for
-/// every piece.
+/// Sizes of the local memory of a team that adds up a piece, in bytes. The last size of the list is
+/// enough for every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
 /// Most windows of rows for which bitmaps are used. The number is small because each window visits
@@ -35,35 +35,37 @@ const NARROW_BITMAPS: usize = 4;
 const PAIR_LISTS: usize = 2304;
 
 /// Most bytes of all tables in global memory, for columns with more rows than a table of local
-/// memory holds. If columns have 280,000 rows, this is enough for two work-groups on each of 132
-/// multiprocessors.
+/// memory holds. If columns have 280,000 rows, these bytes are enough for two work-groups on each
+/// of 132 multiprocessors.
 const HASH_BYTES: u64 = 1 << 30;
 
-/// Memory is allocated for this percentage of the estimated number of C's rows. The estimate comes
-/// from samples, so it may be too low. Rows that do not fit are found twice. `rmat18_e8` takes 28.6
-/// ms with 105 and with 125 percent, and `st27_100` 6.7 ms with 105 and 6.8 ms with 125.
+/// Memory is allocated for `ROOM_PERCENT` percent of the number of C's rows that is estimated. The
+/// estimate comes from samples, so it may be too low. Rows that do not fit are found twice.
+/// `rmat18_e8` takes 28.6 ms with 105 and with 125 percent, and `st27_100` 6.7 ms with 105 and 6.8
+/// ms with 125.
 const ROOM_PERCENT: u64 = 110;
 
-/// With at least this many products, the number of rows is estimated from samples. The rows of
-/// fewer products take at most about 16 MiB, which does not justify the launch of a sample.
+/// With at least `SAMPLED_PRODUCTS` products, the number of rows is estimated from samples. The
+/// rows of fewer products take at most about 16 MiB, which does not justify the launch of a sample.
 const SAMPLED_PRODUCTS: u64 = 1 << 22;
 
 /// In a group of neighbouring columns of B with equal rows, all columns except the first follow it.
-/// They share its rows of C if at least this percentage of the columns that are not sorted follow
-/// another. This is an estimate: with fewer columns, sharing saves less time than its launch costs.
+/// The columns that follow share the rows of C of the first column if at least `EQUAL_PERCENT`
+/// percent of the columns that are not sorted follow another column. The percentage is an estimate:
+/// if fewer columns follow, sharing saves less time than its launch costs.
 const EQUAL_PERCENT: u64 = 25;
 
-/// Most columns that share rows and whose products are added up together. A node mostly has 3 or 6
-/// unknowns.
+/// Most columns that share rows and whose products are added up together. A node of a finite
+/// element mostly has 3 or 6 unknowns.
 const EQUAL_COLUMNS: usize = 3;
 
 /// Number of entries of each column that a team adds up at once, if columns share rows: at least
-/// 64, since PoCL 3.1 loses the barriers of loops that cannot run twice. Three sums of doubles take
-/// 12 KiB. This is an estimate.
+/// 64, since PoCL 3.1 loses the barriers of loops that cannot run twice. Three sums of doubles for
+/// each entry take 12 KiB. The number is an estimate.
 const EQUAL_PIECE: usize = 512;
 
-/// Bytes of local memory of a compute unit, which its resident work-groups share. This is the
-/// number of an H200's multiprocessor.
+/// Bytes of local memory of a compute unit, which its resident work-groups share. A multiprocessor
+/// of an H200 has `RESIDENT_BYTES` bytes.
 const RESIDENT_BYTES: usize = 228 << 10;
 
 /// The least number of products for which kernels overlap. Starting and joining several queues
@@ -154,8 +156,8 @@ impl AdaptiveTuning {
     }
 
     /// Returns the most products of a column that is sorted, among `columns` columns with about
-    /// `products` products. If most columns are longer, and there are few columns, launches for the
-    /// short ones take longer than counting them by bitmaps.
+    /// `products` products. If an average column is long and there are few columns, launches that
+    /// sort the short columns take longer than counting these columns by bitmaps.
     pub fn sorted_most(&self, products: u64, columns: u64) -> u32 {
         let long = products / columns.max(1) > self.long_column && columns < self.few_columns;
         if long && self.dense { 0 } else { self.sorted_most }
@@ -223,14 +225,14 @@ mod tests {
     #[test]
     fn the_lists_of_the_kernels_have_room() {
         let in_group = |teams: usize| 32 * teams;
-        // The parts are: extents and steps of each item, two sums for each team, a place, and the
-        // team's memory.
-        assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
-        // The parts are: products and entries before each item, a sum for each team, a place, and
+        // The wide lists have extents and steps of each item, two sums for each team, a place, and
         // the team's memory.
+        assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
+        // The hash lists have products and entries before each item, a sum for each team, a place,
+        // and the team's memory.
         assert!(in_group(16) * 8 + 16 * 4 + 4 + 128 <= HASH_LISTS);
-        // The parts are: two words for each of 64 touched words, their number, and 64 steps of each
-        // team.
+        // The narrow lists of a team have two words for each of 64 touched words, their number, and
+        // 64 steps of each team.
         let of_team = 2 * 64 * 4 + 4 + 64 * 8;
         assert!(NARROW_BITMAPS * of_team + 128 <= NARROW_LISTS && 2 * of_team + 128 <= PAIR_LISTS);
     }

@@ -17,16 +17,14 @@ use crate::{
 };
 
 kernel! {
-    pub(super) struct CountRows = "count_narrow" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl" {
+    in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl":
+    pub(super) struct CountRows = "count_narrow" {
         rows: InRows<'static>,
         bitmaps: Local<u32>,
         top_at: u32,
         columns: InColumns<'static>,
     }
-}
-
-kernel! {
-    pub(super) struct CountWindows = "count_wide" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl" {
+    pub(super) struct CountWindows = "count_wide" {
         rows: InRows<'static>,
         bits: Local<u32>,
         top_at: u32,
@@ -34,7 +32,8 @@ kernel! {
     }
 }
 
-/// Most products of a sampled column. Longer columns would take longer than all other samples.
+/// Most products of a sampled column. A column with more products would take longer than all other
+/// samples together.
 pub(in crate::product) const SAMPLE_PRODUCTS: u32 = 1 << 16;
 
 /// The kernels that find rows.
@@ -67,9 +66,9 @@ impl DenseCounts {
         })
     }
 
-    /// Counts the entries of C in `samples` columns, spread evenly over all columns. Adds their
-    /// number to `sums[at]`, and its upper bound to `sums[at + 1]`. Columns whose rows are in a
-    /// range of more than `most_words` words of 32 rows are left out.
+    /// Counts the entries of C in `samples` columns, spread evenly over all columns. Adds the
+    /// number of these entries to `sums[at]`, and the upper bound of this number to `sums[at + 1]`.
+    /// Columns whose rows are in a range of more than `most_words` words of 32 rows are left out.
     pub fn sample(
         &self,
         work: &Work,

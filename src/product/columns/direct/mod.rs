@@ -38,13 +38,14 @@ kernel! {
     }
 }
 
-/// Number of entries that a work-item copies. With this number, looking up the columns of a tile is
-/// a small part of the work.
+/// Number of entries that a work-item copies. With 8 entries an item, looking up the columns of a
+/// tile is a small part of the work.
 const ITEMS: usize = 8;
 
 /// Direct columns whose entries were counted.
 pub(in crate::product) struct DirectColumns {
-    /// Entries before each of the columns. Empty if they are all columns of the band.
+    /// Number of entries before each direct column. The array is empty if all columns of the band
+    /// are direct.
     own_ptr: Buffer<u32>,
     /// Entries of all direct columns.
     entries: u64,
@@ -116,7 +117,7 @@ impl DirectSums {
         Ok(Self { sums: Kernel::rare(device, &target.define(options(group_size)))?, group_size })
     }
 
-    /// Requests the kernel.
+    /// Requests the kernel that computes direct columns.
     pub fn ask(&self, device: &Device) {
         self.sums.ask(device);
     }

@@ -1,13 +1,13 @@
 //! Method `hash` (Parger 2020, section 4.3), changed so that the products of a sum have a fixed
 //! order. A hash table finds the rows of a column of C, which are then put in order and cut into
 //! pieces. In each piece another table finds the place of each row, and products are added to these
-//! places in ascending k: [`tasks`](crate::product::columns::tasks). Only rows are put into tables
-//! by atomics. Kernels: `cl/product/columns/hash/` finds the rows,
+//! places in the order of the entries of B: [`tasks`](crate::product::columns::tasks). Atomics put
+//! rows into tables, and never add values. Kernels: `cl/product/columns/hash/` finds the rows,
 //! `cl/product/columns/tasks/sums.cl` adds the products.
 //!
-//! The tables of columns with few rows are in local memory. For columns with more rows, each
-//! work-group has a table in global memory. The table serves one column after another, so no group
-//! waits for a table.
+//! The tables of columns with few rows are in local memory. For columns whose rows do not fit local
+//! memory, each work-group has a table in global memory. The table serves one column after another,
+//! so no group waits for a table.
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -22,15 +22,9 @@ use crate::{
 };
 
 kernel! {
-    struct CountLocal = "count_local" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
-        rows: InRows<'static>,
-        table: Local<u32>,
-        columns: InColumns<'static>,
-    }
-}
-
-kernel! {
-    struct CountGlobal = "count_global" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
+    in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl":
+    struct CountLocal = "count_local" { rows: InRows<'static>, table: Local<u32>, columns: InColumns<'static> }
+    struct CountGlobal = "count_global" {
         rows: InRows<'static>,
         tables: InOut<u32>,
         cursor: InOut<u32>,
@@ -41,8 +35,8 @@ kernel! {
     }
 }
 
-/// Most rows of a column whose table in local memory has `words` words. Such a table is four fifths
-/// full.
+/// Most rows of a column whose table in local memory has `words` words. A table with the most rows
+/// is four fifths full.
 pub(in crate::product) fn most_rows(words: usize) -> usize {
     words / 5 * 4
 }
@@ -54,12 +48,14 @@ pub(in crate::product) struct GlobalTables {
     entries: u64,
     /// Most tables: the number of work-groups that may be resident.
     groups: u64,
-    /// Most bytes of all tables. If a single table takes more, there is one table.
+    /// Most bytes of all tables. If a single table takes more than `most_bytes`, there is one
+    /// table.
     most_bytes: u64,
 }
 
 impl GlobalTables {
-    /// Number of work-groups whose local memory fits a compute unit together. Each has a table.
+    /// Number of work-groups whose local memory fits a compute unit together. Each of these
+    /// work-groups has a table.
     const RESIDENT: u64 = 4;
 
     /// The tables for columns with `products` products in all and at most `longest` each. C has
@@ -70,13 +66,13 @@ impl GlobalTables {
             entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
             groups: Self::RESIDENT * u64::from(info.compute_units),
             // The tables take no more memory than tables for all columns would if every product had
-            // a row of its own. They take at most half of the largest buffer, because bytes are
-            // rounded up.
+            // a row of its own. The tables take at most half of the largest buffer, because bytes
+            // are rounded up.
             most_bytes: tuning.hash_bytes.min(8 * products).min(info.max_alloc_bytes / 2),
         }
     }
 
-    /// Words of a table. While its rows are sorted, the two halves of the table are lists of rows.
+    /// Words of a table. While rows are sorted, the two halves of a table are lists of rows.
     fn table_words(&self) -> u64 {
         2 * self.entries
     }
@@ -107,7 +103,8 @@ pub(in crate::product) struct HashCounts {
 }
 
 impl HashCounts {
-    /// Teams of a work-group of each class. The last number is also for tables in global memory.
+    /// Teams of a work-group of each class. The last number of teams is also for tables in global
+    /// memory.
     const TEAMS: [usize; 3] = [1, 4, 16];
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {

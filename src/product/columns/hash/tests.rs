@@ -64,7 +64,7 @@ fn check(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-/// A table has as many rows as words. They come in any order, and some have equal hashes.
+/// A table of n words gets n rows, in any order, some with equal hashes.
 #[test]
 fn small_full_tables_hold_every_row() -> Result<()> {
     let mut random = Random::new(1);
@@ -91,8 +91,8 @@ fn tables_in_global_memory_hold_every_row() -> Result<()> {
     check(&columns, 1 << 30, None)
 }
 
-/// A column for each range of rows that ends with `last`. It has both ends of the range and a third
-/// of the rows between them.
+/// A column for each range of rows that ends with `last`. The column has the first and the last row
+/// of the range, and a third of the rows between them.
 fn ending_with(last: u32, ranges: &[u32]) -> Vec<Vec<u32>> {
     let mut random = Random::new(u64::from(last));
     let rows = |&range: &u32| -> Vec<u32> {
@@ -103,9 +103,10 @@ fn ending_with(last: u32, ranges: &[u32]) -> Vec<Vec<u32>> {
     ranges.iter().map(rows).collect()
 }
 
-/// Ranges of rows near the size of one window of 8 words (256 rows), and of several windows. The
-/// bitmaps have 8 words beside tables in global memory, or the words that rows leave in local
-/// memory. 513 rows take two windows of 9 words after 171 rows.
+/// Ranges of rows near the size of one window of 8 words (256 rows), and of several windows. A
+/// bitmap has 8 words if tables are in global memory. If the table is in local memory, the bitmap
+/// has the words of the table that the rows leave free: 171 rows of a range of 513 leave 9 of 180
+/// words, so the range has two windows.
 #[test]
 fn small_windows_have_ascending_rows() -> Result<()> {
     for words in [None, Some(180), Some(700)] {
@@ -123,7 +124,7 @@ fn rows_of_several_windows_are_ascending() -> Result<()> {
         for words in [None, Some(700), Some(800)] {
             check(&columns, nrows, words)?;
         }
-        // A single row, rows in distant windows, and all rows of a range.
+        // The three columns have a single row, rows in distant windows, and all rows of a range.
         let sparse = (0..200).map(|i| last - i * (last / 200)).collect();
         check(&[vec![last], sparse, (last - 699..=last).collect()], nrows, None)?;
     }

@@ -1,8 +1,9 @@
 //! Method `hub`, for columns of B with many entries that are each multiplied by a short column of
 //! A. Rows of C are found, and cut into pieces, as by method `dense`. A team then takes the
-//! products of many entries at once, and sorts them in registers by row, and within a row by k. So
-//! all its work-items are busy although each entry has few products. Each run is added in ascending
-//! k. Kernels: `cl/product/columns/hub/`.
+//! products of many entries at once, and sorts them in registers by row, and within a row by entry
+//! of B. Because a team takes many entries at once, all its work-items are busy although each entry
+//! has few products. The products of a run are then added in the order of the entries of B.
+//! Kernels: `cl/product/columns/hub/`.
 use super::tasks::{Levels, TaskArguments, TaskKind, TaskSums};
 use crate::{
     Result,
@@ -16,7 +17,8 @@ kernel! {
     pub(in crate::product) struct SumHub = "sum_hub" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/sort/keys.cl", "product/columns/tasks/slots.cl", "product/columns/hub/sum_hub.cl" with TaskArguments
 }
 
-/// Most products that a team sorts at once, and most entries of B whose products it takes at once.
+/// Most products that a team sorts at once, and most entries of B whose products the team takes at
+/// once.
 const AT_ONCE: usize = 256;
 /// Products that a work-item sorts at once.
 const HELD: usize = 8;

@@ -38,15 +38,9 @@ arguments! {
 }
 
 kernel! {
-    struct CountTasks = "count_tasks" in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl" {
-        found: InFound<'static>,
-        record: InOut<u32>,
-        band: InBand<'static>,
-    }
-}
-
-kernel! {
-    struct ListTasks = "list_tasks" in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl" {
+    in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl":
+    struct CountTasks = "count_tasks" { found: InFound<'static>, record: InOut<u32>, band: InBand<'static> }
+    struct ListTasks = "list_tasks" {
         found: InFound<'static>,
         record: InOut<u32>,
         task: InOut<u64>,
@@ -54,13 +48,14 @@ kernel! {
     }
 }
 
-/// Small tasks join larger ones, to save a launch, if they then take at most a fourth of the local
-/// memory of all compute units in addition. The number is an estimate.
+/// Small tasks join larger tasks, to save a launch, if they then take at most a fourth of the local
+/// memory of all compute units in addition. The limit of a fourth is an estimate.
 const MORE_MEMORY: usize = 4;
 
 /// The number of tasks of each class, after small classes have joined larger ones. The tasks of a
 /// class join the next larger class of their kind that has tasks, if they then take at most `more`
-/// additional bytes of local memory together. Classes are listed one after another.
+/// additional bytes of local memory together. `counts` lists the classes of one kind, then the
+/// classes of the next kind.
 fn joined(mut counts: Vec<usize>, slices: &[usize], more: usize) -> Vec<usize> {
     for kind in counts.chunks_mut(slices.len()) {
         for class in 0..kind.len() {
@@ -90,8 +85,8 @@ pub(in crate::product) struct Tasks {
     pub counts: Vec<usize>,
 }
 
-/// The number of tasks that teams have taken of each class. The number of the first class is at
-/// index `first`. All numbers are zero before the sums.
+/// The number of tasks of each class that teams have taken. The number of the first class is at
+/// index `first`. Before the sums are computed, no tasks are taken.
 pub(in crate::product) struct TakenTasks<'a> {
     pub numbers: &'a mut Buffer<u32>,
     pub first: usize,

@@ -12,7 +12,7 @@ pub(in crate::product) enum TaskKind {
     Equal { levels: Levels },
     /// Slots are found by a hash table.
     Hash { cut: bool },
-    /// A hub: a column of B with many entries of few products each. Its runs are cut.
+    /// A hub: a column of B with many entries of few products each. The runs of a hub are cut.
     Hub { levels: Levels },
 }
 
@@ -21,8 +21,8 @@ pub(in crate::product) enum TaskKind {
 pub(in crate::product) enum Levels {
     /// The bitmap has every word from the first row on.
     One,
-    /// The bitmap has only the words in which there are rows. Another bitmap says which words these
-    /// are. Two levels take less memory if rows are far apart, and about twice the time.
+    /// The bitmap has only the words in which there are rows. Another bitmap says which words have
+    /// rows. Two levels take less memory than one if rows are far apart, and about twice the time.
     Two,
 }
 
@@ -53,7 +53,7 @@ impl TaskKind {
         Self::ALL.into_iter().position(|kind| kind == self).expect("a kind is in the list of all")
     }
 
-    /// The method of the kind. Its sums are computed by the kernels of that method.
+    /// The method whose kernels compute the sums of the kind.
     pub fn method(self) -> Method {
         match self {
             Self::Dense { .. } | Self::Equal { .. } => Method::Dense,

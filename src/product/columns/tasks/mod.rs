@@ -1,9 +1,10 @@
 //! Columns of C that are computed in two passes, whichever method finds their rows. The first pass
-//! finds the rows. They are kept in memory whose size is estimated. Rows ascend within a column,
-//! and the columns are in any order. Rows that did not fit are found once more when their number is
-//! known. Then the columns are cut into tasks of a limited number of rows. Each row of a task has a
-//! slot in local memory. Teams of work-items add the products of one entry of B after another to
-//! the slots: in ascending k, without atomics on values. Kernels: `cl/product/columns/tasks/`.
+//! finds the rows, and keeps them in memory whose size is estimated. Rows ascend within a column,
+//! and the columns are in any order. Rows that did not fit this memory are found once more when
+//! their number is known. When all rows are found, the columns are cut into tasks of a limited
+//! number of rows. Each row of a task has a slot in local memory. Teams of work-items add the
+//! products of one entry of B after another to the slots, without atomics on values. So the terms
+//! of a sum are added in the order of the entries of B. Kernels: `cl/product/columns/tasks/`.
 mod cut;
 mod kind;
 mod sums;

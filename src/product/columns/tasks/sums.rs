@@ -35,7 +35,7 @@ kernel! {
     pub(in crate::product) struct SumSlots = "sum_slots" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/columns/tasks/slots.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/sums.cl" with TaskArguments
 }
 
-/// The work-groups that sum up tasks. They have as many teams as fit local memory.
+/// The work-groups that sum up tasks. A work-group has as many teams as fit local memory.
 struct TaskTeams {
     teams: Teams,
     local_bytes: usize,
@@ -44,7 +44,7 @@ struct TaskTeams {
 }
 
 impl TaskTeams {
-    /// The numbers of teams of a work-group. A kernel is compiled for each.
+    /// The possible numbers of teams of a work-group. A kernel is compiled for each number.
     const SIZES: [usize; 3] = [4, 2, 1];
 
     fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Self {
@@ -62,7 +62,8 @@ impl TaskTeams {
         let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
         let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);
         let in_group = self.teams.in_group(Self::SIZES[size]);
-        // There are as many groups as are resident. Each takes tasks until there are none left.
+        // There are as many work-groups as can be resident at once. Each group takes tasks until
+        // there are none left.
         let resident = (self.resident_bytes / (in_group * bytes)).clamp(1, 64 / in_group);
         let groups = tasks.div_ceil(in_group).min(resident * self.compute_units);
         (size, in_group, Grid::groups(groups, self.teams.group_size(Self::SIZES[size])))
@@ -72,7 +73,7 @@ impl TaskTeams {
 /// The options of [`SumSlots`] for a kind of tasks.
 pub(in crate::product) struct SlotKernel {
     pub kind: TaskKind,
-    /// The bitmaps by which slots are found. `None` if a hash table finds them.
+    /// The bitmaps by which slots are found, or `None` if a hash table finds the slots.
     pub levels: Option<Levels>,
     /// Whether every 1024 products of a slot begin a new sum.
     pub cut: bool,
@@ -95,7 +96,8 @@ impl SlotKernel {
     }
 }
 
-/// The kernels that sum up tasks of some kinds. There is one for each kind and size of work-groups.
+/// The kernels that sum up tasks of some kinds. There is one kernel for each kind of task and each
+/// size of work-groups.
 pub(in crate::product) struct TaskSums<K> {
     kernels: Vec<(TaskKind, [Kernel<K>; TaskTeams::SIZES.len()])>,
     groups: TaskTeams,

@@ -1,7 +1,7 @@
-//! Decides whether the host computes a product in place of a CPU device. These are pure functions
-//! of sizes, numbers and costs. The predicted time of the host is compared with that of the device.
-//! The first comparison uses facts that are known before anything is read. The second uses the
-//! products of the patterns that were read.
+//! Decides whether the host computes a product in place of a CPU device. The functions of this file
+//! are pure functions of sizes, numbers and costs. The predicted time of the host is compared with
+//! that of the device. The first comparison uses facts that are known before anything is read. The
+//! second uses the products of the patterns that were read.
 use super::{
     HostNumbers,
     numbers::{ENTRY_PS, FAR_PS, MULTIPLICATION_PS, ROW_PS},
@@ -28,9 +28,9 @@ pub(in crate::product) struct HostSize {
     /// Rows and columns of C.
     pub rows: u64,
     pub columns: u64,
-    /// Number of entries and columns that the host reads: all of B, and all of A if it has to widen
-    /// A's elements. Otherwise it reads only the columns of A that entries of B multiply, which do
-    /// not count here.
+    /// Number of entries and columns that the host reads: all of B, and all of A if the host has to
+    /// widen A's elements. If A's elements are not widened, the host reads only the columns of A
+    /// that entries of B multiply, and columns of A are not counted.
     pub read: u64,
     /// The kind of payload: pairs if C has blocks, or if the factors have blocks.
     pub payload: PayloadKind,
@@ -48,22 +48,22 @@ pub(in crate::product) struct HostChoice {
 }
 
 /// Most bytes of the array with a sum for each row of C, if the host needs it. The host allocates
-/// up to this number of bytes without checking the free memory.
+/// up to `MOST_SUMS` bytes without checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
-/// Sums of rows in a cache line.
+/// Number of sums that a cache line holds.
 const SUMS_OF_A_LINE: u64 = 8;
 
 /// Most products for an average entry of C, in the largest products that the host computes.
 const MERGING: u64 = 4;
 
 /// A product of more than [`HostChoice::most`] products is computed by the host only if C has far
-/// fewer entries than products. The operands of such a product are read only if there are at least
-/// this many products for each entry and column that is read.
+/// fewer entries than products. The operands of such a large product are read only if there are at
+/// least `MANY` products for each entry and column that is read.
 const MANY: u64 = 16;
 
-/// Most columns of C whose entries are counted, and most products of these columns. Counting them
-/// takes less time than a command.
+/// Most columns of C whose entries are counted, and most products of these columns. Counting these
+/// entries takes less time than one command of the device.
 const SAMPLES: usize = 16;
 const SAMPLED_PRODUCTS: u64 = 8192;
 
@@ -86,7 +86,7 @@ pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
     pub products: u64,
-    /// Number of rows from the first to the last. The column has no more entries than this.
+    /// Number of rows from the first to the last. The column has no more entries than `rows`.
     pub rows: u64,
     /// The structure in which the host adds the column's scalars.
     pub addition: Addition,
@@ -107,8 +107,8 @@ pub(in crate::product) struct HostSums {
     pub products: u64,
     /// Products of columns whose rows are far apart.
     pub far: u64,
-    /// Whether some columns are added in an array with a sum for each row of C. This includes
-    /// columns whose runs may be cut.
+    /// Whether some columns are added in an array with a sum for each row of C. Columns whose runs
+    /// may be cut are added in such an array.
     pub in_all_rows: bool,
     /// Upper bound of the entries of C.
     pub most_entries: u64,
@@ -175,8 +175,8 @@ impl HostSize {
 }
 
 impl HostChoice {
-    /// `None` if there is no choice: the device is not a CPU, the operands are large, or the host
-    /// has no costs.
+    /// Makes the choice, or returns `None` if there is nothing to choose: the device is not a CPU,
+    /// the operands are large, or the host has no costs.
     pub fn new(info: &DeviceInfo, numbers: HostNumbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
         // Blocks are always added in an array with a sum for each row of C.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
@@ -188,26 +188,28 @@ impl HostChoice {
         Some(Self { size, costs, ranges, most: numbers.host_products as u64 })
     }
 
-    /// Whether the host is predicted to take less time, before the operands are read.
+    /// Whether the host is predicted to take less time than the device. The prediction is made
+    /// before the operands are read.
     pub fn is_worth_reading(&self, known: &Known) -> bool {
         let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
         let profile = RangeProfile {
             products: known.products,
-            // An entry of B in the longest column has as many products as an average one.
+            // Assume that the entries of the longest column of B have the average number of
+            // products.
             longest: longest_b.saturating_mul(known.products).div_ceil(known.b_entries.max(1)).min(known.products),
             columns: known.columns.min(known.b_entries),
             longest_b,
             ..RangeProfile::default()
         };
-        // The number of entries of C is not known yet. Reading the operands to find it takes too
-        // long.
+        // The number of entries of C is not known yet. Reading the operands to find the number of
+        // entries takes too long.
         let in_vain = profile.products > self.most && profile.products / MANY < self.size.read;
         !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }
 
-    /// Whether the host is predicted to take less time, after the operands have been read. If the
-    /// choice depends on the number of products for each entry of C, `entries_of` counts the
-    /// entries of C in a few columns.
+    /// Whether the host is predicted to take less time than the device. The prediction is made
+    /// after the operands have been read. If the choice depends on the number of products for each
+    /// entry of C, `entries_of` counts the entries of C in a few columns.
     pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
         let (mut profile, mut sums) = (RangeProfile::default(), HostSums::default());
         for column in columns {
@@ -215,7 +217,8 @@ impl HostChoice {
             sums.add(column);
         }
         // The device takes least time if C has one entry, and the host takes most time if every
-        // product is an entry. If the host is faster even so, nothing needs to be counted.
+        // product is an entry. If the host is faster than the device even if every product is an
+        // entry, nothing needs to be counted.
         let merged = RangeProfile { sampled: [1, profile.products], ..profile };
         if self.is_faster(WAITS - 1, &merged, &sums) {
             return true;
@@ -235,8 +238,8 @@ impl HostChoice {
         Sides { rows: self.size.rows, columns: self.size.columns }
     }
 
-    /// Whether the host is predicted to take less time for a product of this profile, if it still
-    /// waits `waits` times. Sums that are not known yet are 0.
+    /// Whether the host is predicted to take less time than the device for a product of this
+    /// profile, if the host still has to wait `waits` times. Sums that are not known yet are 0.
     fn is_faster(&self, waits: u32, profile: &RangeProfile, sums: &HostSums) -> bool {
         let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
         let of_blocks = multiplications as f64 * MULTIPLICATION_PS * 1e-9;

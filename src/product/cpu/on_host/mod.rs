@@ -1,9 +1,9 @@
 //! Computes A·B on the host, from and into arrays of the device. The sums are those of
-//! [`gustavson`](crate::gustavson), and have the same bits as with every other method.
+//! [`gustavson`](crate::gustavson), and have the same bits as those of every other method.
 //!
-//! Small arrays of the operands are read, and those of C are written, by copies that are enqueued
-//! together. Waiting for a single copy takes longer than all copies of a small product. Large
-//! arrays of a CPU device are read where they are.
+//! Small arrays are copied: those of the operands to the host, and those of C to the device. The
+//! copies of small arrays are enqueued together. Waiting for a single copy takes longer than all
+//! copies of a small product. Large arrays of a CPU device are read where they are.
 mod choice;
 mod memory;
 mod numbers;
@@ -49,7 +49,7 @@ pub(in crate::product) fn on_host<'w>(
 /// A product whose operands have been read.
 struct OnHost<'w> {
     a: HostArrays<'w>,
-    /// The arrays of B; `None` if B is A.
+    /// The arrays of B, or `None` if B is A.
     b: Option<HostArrays<'w>>,
     /// Products of each column of C.
     products: Vec<u64>,
@@ -169,8 +169,8 @@ impl HostProduct for OnHost<'_> {
             let end = begin + memory.band(&col_ptr[begin..], free);
             let columns = b.columns();
             let factors = factors(Columns { col_ptr: columns.col_ptr.of_columns(begin..end), ..columns })?;
-            // The rows found are used if there is only one band. For each of several bands they are
-            // found again.
+            // If there is only one band, the rows that were found are used. If there are several
+            // bands, rows are found again for each band.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
             place(band(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
@@ -194,7 +194,7 @@ fn fits(entries: u64, bytes: usize) -> Result<()> {
     check_large(|| "the rows of the product".into(), entries.saturating_mul((4 + bytes) as u64))
 }
 
-/// Computes the columns of a band of A·B. `col_ptr` says where they begin and end in C.
+/// Computes the columns of a band of A·B. `col_ptr` says where the columns begin and end in C.
 fn band(
     work: &Work,
     operands: &Operands<'_>,

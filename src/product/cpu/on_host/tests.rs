@@ -111,21 +111,22 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
     // Products of growing size: the host computes the small ones, the device all others.
     let host: Vec<bool> = (0..12).map(|power| on(&cpu, 10 << power, 8, scalar)).collect();
     assert!(host.is_sorted_by(|one, next| one >= next) && host[5] && !host[9], "{host:?}");
-    // 1600 products of 2x2 blocks take 0.07 ms on the host and 0.33 ms on the device; of 6x6 blocks
-    // 0.08 and 0.37 ms. Blocks of 12x12 need ten times as many multiplications.
+    // 1600 products of 2x2 blocks take 0.07 ms on the host and 0.33 ms on the device. 1600 products
+    // of 6x6 blocks take 0.08 ms on the host and 0.37 ms on the device. Blocks of 12x12 need eight
+    // times as many multiplications as blocks of 6x6.
     let blocks = [2, 12].map(|side| on(&cpu, 100, 4, BlockShape::new(side, side).unwrap()));
     assert_eq!(blocks, [true, false]);
     // 12,000 columns with one product each are copied by the device.
     assert!(on(&cpu, 100, 1, scalar) && !on(&cpu, 12_000, 1, scalar));
     assert!(HostChoice::new(&cpu, numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
-    // If the host computes no products, it also computes none with a B without columns.
+    // If `host_entries` is 0, the host computes no product, not even one whose B has no columns.
     let none = HostNumbers { host_entries: 0, ..numbers };
     assert!(HostChoice::new(&cpu, none, costs, size(0, 0, scalar).0).is_none());
     assert!(HostChoice::new(&cpu, numbers, costs, size(0, 0, scalar).0).is_some());
     Ok(())
 }
 
-/// If there are no costs of ranges, the device computes by ESC, which takes longer.
+/// If there are no costs of ranges, the device computes by ESC, which takes longer than ranges.
 #[test]
 fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
     let (cpu, numbers, costs) = cpu();
@@ -140,7 +141,8 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
     let sizes = [(1600, 8), (4000, 1), (40_000, 1)];
     assert_eq!(sizes.map(|(columns, each)| on(costs, columns, each)), [true, false, false]);
     assert_eq!(sizes.map(|(columns, each)| on(by_esc, columns, each)), [true, true, false]);
-    // If there are no costs of ESC either, there is nothing to compare with.
+    // If there are no costs of ranges and none of ESC, the time of the host cannot be compared with
+    // that of the device.
     assert!(!on(by_esc.without("esc")?, 1600, 8));
     Ok(())
 }
@@ -148,7 +150,7 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
 #[test]
 fn a_large_b_is_read_while_that_pays() {
     let (cpu, numbers, costs) = cpu();
-    // The product has 2000 products of entries. B has many more entries and columns than these
+    // A·B has 2000 products of entries. B has many more entries and columns than 2000 products
     // need.
     let (of_b, known) = size(100, 20, BlockShape::SCALAR);
     let known = Known { products: 2000, ..known };
@@ -174,8 +176,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     };
     let of = |products, rows, addition| HostColumn { entries: 8, products, rows, addition };
     let columns = |products| worth(&choice, 1000, of(products, 1000, Addition::Window));
-    // Reading is a part of the host's time. So if a product was worth reading, the host also
-    // computes it if C has as few entries as expected.
+    // Reading is a part of the host's time. So if it was worth reading the factors, the host also
+    // computes the product if C has as few entries as expected.
     let known = |each: u64| Known { products: 1000 * each, ..known };
     let few = |products| worth(&choice, 1000, of(products, 1, Addition::Window));
     for each in 1..200 {
@@ -186,8 +188,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     // different rows.
     let last = (1..1000).rev().find(|&each| choice.is_worth_reading(&known(each))).expect("some");
     assert!(few(last) && !columns(last), "{last}");
-    // The products have equal sizes. In one, more products of entries have the same row than in the
-    // other.
+    // The two products have equal sizes. In one of the two products, more products of entries fall
+    // on the same row.
     let merging = |rows| worth(&choice, 1000, of(900, rows, Addition::Window));
     assert!(merging(200) && !merging(800));
     // Rows lie within a window, or beyond it. Only the sums of many rows do not fit a cache.
@@ -198,7 +200,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
     assert_eq!(additions.map(|addition| of_rows(1000, addition)), [true; 3]);
     assert_eq!(additions.map(|addition| of_rows(1 << 20, addition)), [true, false, false]);
-    // If products have rows in common, the sums of few rows are used, and these are cached: 33
+    // If products have rows in common, the sums of few rows are used, and the sums are cached: 33
     // columns of a stencil of three unknowns a node, in a range of 185,000 rows, take 0.19 ms on
     // the host and 0.30 ms in ranges.
     let of_stencil = |merged: u64| {
@@ -220,8 +222,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         count.get()
     };
     assert_eq!([sampled(1, 1000), sampled(300, 1000), sampled(900, 1000), sampled(300, 1 << 30)], [0, 16, 9, 0]);
-    // Few products, which are sorted, or added in an array with a sum for each row. The first
-    // writes to these sums take longer.
+    // The columns have few products, which are sorted, or added in an array with a sum for each
+    // row. The first writes to sums take longer than later writes.
     let of_few = |rows, addition| {
         let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
         let column = HostColumn { entries: 300, products: 4800, rows, addition };

@@ -18,7 +18,7 @@ impl Phase {
 }
 
 /// Words of a bitmap of `nrows` rows, and words of its lines and tops. A bitmap has words of 64
-/// bits, lines of 64 words and tops of 64 lines. Both numbers fill whole cache lines.
+/// bits, lines of 64 words and tops of 64 lines. The two numbers of words fill whole cache lines.
 pub(super) fn bitmap_words(nrows: usize) -> [usize; 2] {
     let above = |words: usize| words.div_ceil(64).next_multiple_of(8);
     let words = nrows.div_ceil(64).next_multiple_of(8);
@@ -40,7 +40,8 @@ pub(super) fn record_words(tuning: &RangeTuning, groups: usize, samples: usize) 
 /// work-groups have taken.
 pub(super) struct Ranges {
     pub begin: Buffer<u32>,
-    /// The first entry of each range. Until entries are counted, these are upper bounds.
+    /// The first entry of each range. Until entries are counted, the first entries are upper
+    /// bounds.
     pub from: Buffer<u32>,
     pub taken: Buffer<u32>,
 }
@@ -51,7 +52,8 @@ impl Ranges {
         Ok(Self { begin: array()?, from: array()?, taken: work.buffer(Phase::ALL)? })
     }
 
-    /// Uploads ranges that begin with these columns and entries. The last elements are the ends.
+    /// Uploads ranges that begin with columns `begin` and entries `from`. The last element of each
+    /// array is the end of the last range.
     pub fn upload(work: &Work, begin: &[u32], from: &[u32]) -> Result<Self> {
         Ok(Self { begin: work.upload(begin)?, from: work.upload(from)?, taken: work.upload(&[0; Phase::ALL])? })
     }
@@ -80,7 +82,7 @@ impl Bitmaps {
     }
 }
 
-/// The arrays of some columns of C, which kernels write. They begin with the first of these
+/// The arrays of some columns of C, which kernels write. The arrays begin with the first of these
 /// columns.
 pub(in crate::product) struct ColumnsOfC<'c> {
     pub first_col: u32,

@@ -4,7 +4,7 @@
 use super::{
     arrays::{ColumnsOfC, Phase, sum_places},
     memory::Groups,
-    sums::{FilledRanges, InCollected, InRanges, InSummed, RangeSums, RangeTask},
+    sums::{FilledRanges, Filling, InCollected, InRanges, InSummed, RangeSums, RangeTask},
 };
 use crate::{
     OperandPair, Result,
@@ -139,17 +139,11 @@ impl RangeSums for BlockKernels {
         self.sums.launch(work, grid, args)
     }
 
-    fn fill(
-        &self,
-        work: &Work,
-        task: RangeTask<'_, Self::Rooms>,
-        c_col_ptr: &mut Buffer<u32>,
-        places: &mut Self::Places,
-    ) -> Result<()> {
+    fn fill(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, to: Filling<'_, Self::Places>) -> Result<()> {
         work.stage("count");
         let grid = task.grid();
         let RangeTask { operands, ranges, bitmaps, rooms, entries } = task;
-        let count = ranges.count();
+        let (count, Filling { c_col_ptr, places }) = (ranges.count(), to);
         let args = FindPairs {
             a: &operands.a.pattern,
             b: &operands.b.pattern,

@@ -1,7 +1,7 @@
-//! Cuts columns into ranges and into bands. The functions are pure.
+//! Cuts columns into ranges and into bands. The functions of this file are pure.
 
 /// The first column of each range, and the end of the last range. Range r begins with the first
-/// column that has at least r / `ranges` of all products before it. This is the model of
+/// column that has at least r / `ranges` of all products before it. The function is the model of
 /// `range_cuts` of `cl/product/cpu/ranges/setup.cl`.
 pub(super) fn cuts(products: &[u32], ranges: usize) -> Vec<usize> {
     let (all, mut before) = (products.iter().map(|&products| u128::from(products)).sum::<u128>(), 0);
@@ -16,8 +16,8 @@ pub(super) fn cuts(products: &[u32], ranges: usize) -> Vec<usize> {
     begin
 }
 
-/// The end of the band that begins with column `first`: as many columns as `fits` admits, given
-/// their number and their entries. `None` if not even one column fits.
+/// The end of the longest band that begins with column `first` and fits, or `None` if not even one
+/// column fits. `fits` gets the number of columns and of their entries.
 pub(super) fn band_end(lengths: &[u32], first: usize, fits: impl Fn(u64, u64) -> bool) -> Option<usize> {
     let (mut end, mut entries) = (first, 0);
     while let Some(&length) = lengths.get(end)
@@ -36,7 +36,7 @@ mod tests {
     fn ranges_have_equal_products() {
         assert_eq!(cuts(&[1; 8], 4), [0, 2, 4, 6, 8]);
         assert_eq!(cuts(&[0, 5, 0, 5, 0], 2), [0, 2, 5]);
-        // A long column is a range of its own. The ranges that it also fills are empty.
+        // A long column is a range of its own. Other ranges that the long column fills are empty.
         assert_eq!(cuts(&[1, 100, 1], 4), [0, 2, 2, 2, 3]);
         assert_eq!(cuts(&[3], 3), [0, 1, 1, 1]);
         assert_eq!(cuts(&[u32::MAX; 3], 3), [0, 1, 2, 3]);

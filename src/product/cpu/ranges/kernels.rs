@@ -1,5 +1,5 @@
-//! The kernels of ranges. A work-group is one work-item with a bitmap of its own. It takes one
-//! range of columns after another. Kernels: `cl/product/cpu/ranges/`.
+//! The kernels of ranges. A work-group is one work-item with a bitmap of its own. A work-group
+//! takes one range of columns after another. Kernels: `cl/product/cpu/ranges/`.
 use super::{
     RangeProfile, RangeTuning,
     arrays::{Bitmaps, Phase, Ranges, record_words},
@@ -13,7 +13,8 @@ use crate::{
 };
 
 kernel! {
-    struct RangeProducts = "range_products" in "product/cpu/ranges/setup.cl" {
+    in "product/cpu/ranges/setup.cl":
+    struct RangeProducts = "range_products" {
         a: InPattern,
         b: InPattern,
         products: Out<u32>,
@@ -21,10 +22,7 @@ kernel! {
         cols: u32,
         parts: u32,
     }
-}
-
-kernel! {
-    struct RangeCuts = "range_cuts" in "product/cpu/ranges/setup.cl" {
+    struct RangeCuts = "range_cuts" {
         products: In<u32>,
         record: In<u64>,
         begin: Out<u32>,
@@ -37,7 +35,8 @@ kernel! {
 }
 
 kernel! {
-    struct RangeSample = "range_sample" in "product/cpu/ranges/bitmap.cl", "product/cpu/ranges/count.cl" {
+    in "product/cpu/ranges/bitmap.cl", "product/cpu/ranges/count.cl":
+    struct RangeSample = "range_sample" {
         a: InPattern,
         b: InPattern,
         products: In<u32>,
@@ -49,10 +48,7 @@ kernel! {
         samples: u32,
         sampled: u32,
     }
-}
-
-kernel! {
-    struct RangeCount = "range_count" in "product/cpu/ranges/bitmap.cl", "product/cpu/ranges/count.cl" {
+    struct RangeCount = "range_count" {
         a: InPattern,
         b: InPattern,
         begin: In<u32>,
@@ -70,7 +66,7 @@ kernel! {
 /// Columns that the device has analysed.
 pub(super) struct Analysed {
     pub profile: RangeProfile,
-    /// Number of products of each column. The value 2^32 - 1 stands for that many or more.
+    /// Number of products of each column. The value 2^32 - 1 stands for 2^32 - 1 products or more.
     pub products: Buffer<u32>,
     pub ranges: Ranges,
     pub bitmaps: Bitmaps,

@@ -1,5 +1,5 @@
-//! The device memory that a product in ranges needs. This memory decides how entries of C are
-//! found, and where bands are cut. The functions are pure. They add up all arrays that are
+//! The device memory that a product in ranges needs. The memory that is needed decides how entries
+//! of C are found, and where bands are cut. The functions are pure, and add up all arrays that are
 //! allocated, rounded up to the pool's size classes.
 use super::{
     RangeProfile, RangeTuning, Sides,
@@ -33,9 +33,10 @@ pub(in crate::product) struct RangeMemory<'a> {
 /// depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Groups {
-    /// Groups with bitmaps, which count.
+    /// Number of groups that count entries. Each has a bitmap.
     pub counting: usize,
-    /// Groups with bitmaps and [`Rooms`](super::sums::RangeSums::Rooms), which sum.
+    /// Number of groups that sum products. Each has a bitmap and
+    /// [`Rooms`](super::sums::RangeSums::Rooms).
     pub summing: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
     pub cut: bool,
@@ -44,8 +45,8 @@ pub(in crate::product) struct Groups {
 }
 
 impl Groups {
-    /// The groups of a product in one pass. They need no memory for the longest column, because its
-    /// products are stored among the products of all columns.
+    /// The groups of a product in one pass. Groups need no memory for the longest column in one
+    /// pass, because its products are stored among the products of all columns.
     pub fn in_one_pass(self) -> Self {
         Self { longest: 0, ..self }
     }
@@ -63,9 +64,9 @@ impl<'a> RangeMemory<'a> {
         Self { info, tuning, entry_bytes, sum_bytes, rows, consumer }
     }
 
-    /// The number of work-groups within `free_bytes` bytes. Their bitmaps and other arrays take at
-    /// most a fourth of these bytes. A single group may take half of them. The number is 0 if even
-    /// that is too little.
+    /// The number of work-groups within `free_bytes` bytes. The bitmaps and other arrays of the
+    /// work-groups take at most a fourth of `free_bytes`. A single group may take half of
+    /// `free_bytes`. The number of work-groups is 0 if even a single group takes more than half.
     fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
         let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
         let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);
@@ -93,7 +94,7 @@ impl<'a> RangeMemory<'a> {
     }
 
     /// The number of work-groups that count, for a B with `cols` columns and `samples` sampled
-    /// columns. `None` if the analysis does not fit.
+    /// columns, or `None` if the memory does not suffice for the analysis.
     pub(super) fn counting_groups(&self, cols: u64, samples: usize, free_bytes: u64) -> Option<usize> {
         let groups = self.groups(false, 0, free_bytes);
         (groups > 0 && self.fits(self.need_of_setup(cols, groups, samples), free_bytes)).then_some(groups)

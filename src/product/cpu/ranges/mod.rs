@@ -1,14 +1,14 @@
 //! Products on CPUs, column by column: methods `dense` and `direct` for work-groups of one
-//! work-item. The columns of C are cut into ranges with about equal numbers of products. A group
-//! takes one range after another. It has a bitmap of the rows of a column, which gives the rows in
-//! ascending order. It also has a sum for each row, or, for blocks, the number of products of each
-//! row. Nothing is sorted.
+//! work-item. The columns of C are cut into ranges with about equal numbers of products. A
+//! work-group takes one range after another. Each work-group has a bitmap of the rows of a column,
+//! which gives the rows in ascending order. A work-group also has a sum for each row, or, for
+//! blocks, the number of products of each row. Nothing is sorted.
 //!
-//! The entries of C are found in one pass or in two. One pass writes them to memory that is large
-//! enough for all products. If there are two passes, the first counts the entries. For blocks, one
-//! pass writes the operands of all products, run by run, and the runs are summed after C is
-//! allocated. This memory is filled from its start, and memory after the last entry is not touched.
-//! [`Way`] says how the entries are found.
+//! The entries of C are found in one pass or in two. One pass writes the entries to memory that is
+//! large enough for all products. If there are two passes, the first counts the entries. For
+//! blocks, one pass writes the operands of all products, run by run, and the runs are summed after
+//! C is allocated. The memory of one pass is filled from its start, and memory after the last entry
+//! is not touched. [`Way`] says how the entries are found.
 mod arrays;
 mod blocks;
 mod bound;
@@ -29,7 +29,7 @@ pub(in crate::product) use memory::RangeMemory;
 pub(crate) use numbers::RangeNumbers;
 pub(in crate::product) use profile::{CACHED_ROWS, RangeProfile, Sides};
 pub(in crate::product) use scalars::ScalarKernels;
-use sums::{FilledRanges, RangeSums, RangeTask};
+use sums::{FilledRanges, Filling, RangeSums, RangeTask};
 pub(in crate::product) use tuning::RangeTuning;
 
 use crate::{
@@ -129,7 +129,7 @@ impl<S: RangeSums> Ranged<S> {
 
     /// Computes C by ESC.
     fn by_esc(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
-        // ESC is rare here, so its kernels are not compiled for every product.
+        // Products in ranges rarely need ESC, so its kernels are not compiled for every product.
         let costs = self.tuning.costs;
         let esc = Engine::new(work.device(), &self.spec, self.of_esc.clone(), Method::Auto, costs)?;
         esc.multiply(work, operands, place)
@@ -199,7 +199,7 @@ impl<S: RangeSums> Ranged<S> {
             rooms: &mut rooms,
             entries: &mut entries,
         };
-        self.kernels.sums.fill(work, task, &mut col_ptr, &mut places)?;
+        self.kernels.sums.fill(work, task, Filling { c_col_ptr: &mut col_ptr, places: &mut places })?;
         let to = begins(&counted(work, &entries, profile.products)?);
         drop((bitmaps, rooms, entries));
         let c_nnz = to[to.len() - 1] as usize;

@@ -24,7 +24,8 @@ pub(in crate::product) struct RangeProfile {
     pub of_direct: u64,
     /// Entries of the longest column of B.
     pub longest_b: u64,
-    /// Entries of C in the samples, and products in the samples. Zeros without samples.
+    /// Entries of C in the samples, and products in the samples. If no columns are sampled, the
+    /// number of entries and the number of products are 0.
     pub sampled: [u64; 2],
 }
 
@@ -42,12 +43,12 @@ pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 
 /// Number of further rows that cost as much as a column, because their sums lie farther apart. With
 /// 225,000 products, 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC,
-/// 2026-11-26). With this number ESC is chosen about where it begins to be faster than ranges: for
-/// 450,000 products at 14 to 22 million rows (2026-11-28).
+/// 2026-11-26). ESC is chosen about where it begins to be faster than ranges: for 450,000 products
+/// at 14 to 22 million rows (2026-11-28).
 const ROWS_OF_A_COLUMN: u64 = 48;
 
-/// Approximate number of launches of a product in ranges. The second number is for products that
-/// are all entries of C.
+/// Approximate number of launches of a product in ranges. A product in which every product of
+/// entries is an entry of C has `EXACT_LAUNCHES` launches.
 const LAUNCHES: u32 = 4;
 const EXACT_LAUNCHES: u32 = 2;
 
@@ -135,9 +136,9 @@ impl RangeProfile {
         BinSize::new(self.launches(), self.products, entries, self.places(self.columns, of_c))
     }
 
-    /// The cost, in places, of `columns` columns with products. It includes all columns of C, which
-    /// setup visits, and the rows of C. If every product is an entry of C, only the columns with
-    /// products count.
+    /// The cost, in places, of `columns` columns with products. The cost includes all columns of C,
+    /// which setup visits, and the rows of C. If every product is an entry of C, only the columns
+    /// with products count.
     fn places(&self, columns: u64, of_c: Sides) -> u64 {
         match self.longest_b {
             0 | 1 => columns,
@@ -159,7 +160,7 @@ impl RangeProfile {
         };
         let others = [self.columns - self.direct, self.products - self.of_direct];
         let both = self.direct > 0 && others[0] > 0;
-        // Both bins have the same kernels, whose launches count once.
+        // The bins of copied and of other columns have the same kernels, whose launches count once.
         let launches = if both { 0 } else { self.launches() };
         let direct = || bin("one entry of B", Method::Direct, [self.direct, self.of_direct], self.of_direct, launches);
         let entries = self.entries(others, of_c.rows);

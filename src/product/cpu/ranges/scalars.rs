@@ -4,7 +4,7 @@
 use super::{
     arrays::{ColumnsOfC, Phase, sum_places},
     memory::Groups,
-    sums::{FilledRanges, InCollected, InRanges, InSummed, RangeSums, RangeTask},
+    sums::{FilledRanges, Filling, InCollected, InRanges, InSummed, RangeSums, RangeTask},
 };
 use crate::{
     Result,
@@ -46,7 +46,8 @@ pub(in crate::product) struct ScalarKernels {
 /// The sums of all work-groups, by row.
 pub(in crate::product) struct RowSums {
     sum: Buffer,
-    /// Allocated only if some runs may have more than [`RUN_PIECE`] products.
+    /// The sums of complete parts of runs. The sums of parts are allocated only if some runs may
+    /// have more than [`RUN_PIECE`] products.
     done: Buffer,
     terms: Buffer<u32>,
 }
@@ -92,15 +93,9 @@ impl RangeSums for ScalarKernels {
         self.sums.launch(work, grid, args)
     }
 
-    fn fill(
-        &self,
-        work: &Work,
-        task: RangeTask<'_, Self::Rooms>,
-        c_col_ptr: &mut Buffer<u32>,
-        places: &mut Self::Places,
-    ) -> Result<()> {
+    fn fill(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, to: Filling<'_, Self::Places>) -> Result<()> {
         work.stage("sums");
-        let ScalarPlaces { row, value } = places;
+        let Filling { c_col_ptr, places: ScalarPlaces { row, value } } = to;
         self.sum(work, task, ColumnsOfC { first_col: 0, col_ptr: c_col_ptr, row_idx: row, values: value })
     }
 

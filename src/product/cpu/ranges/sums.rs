@@ -16,20 +16,14 @@ pub(in crate::product) trait RangeSums: Sized {
     type Rooms;
     /// The data of C's entries before they are counted, in memory for all products.
     type Places;
-    /// Requests the kernels.
+    /// Requests the kernels of products in ranges.
     fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self>;
     fn rooms(&self, work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms>;
     fn places(&self, work: &Work, products: usize) -> Result<Self::Places>;
     /// Writes columns of C. The entries of each range begin at its place.
     fn sum(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, c: ColumnsOfC<'_>) -> Result<()>;
     /// Writes the data of C's entries to places, and the places where its columns begin.
-    fn fill(
-        &self,
-        work: &Work,
-        task: RangeTask<'_, Self::Rooms>,
-        c_col_ptr: &mut Buffer<u32>,
-        places: &mut Self::Places,
-    ) -> Result<()>;
+    fn fill(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, to: Filling<'_, Self::Places>) -> Result<()>;
     /// Completes C. `filled` says which entries of C each range has.
     fn collect(&self, work: &Work, filled: FilledRanges<'_, Self::Places>, c: ColumnsOfC<'_>) -> Result<()>;
 }
@@ -48,6 +42,13 @@ impl<R> RangeTask<'_, R> {
     pub(super) fn grid(&self) -> Grid {
         Grid::groups(self.bitmaps.groups, 1)
     }
+}
+
+/// Where the data of C's entries is written before they are counted.
+pub(in crate::product) struct Filling<'t, P> {
+    /// The places at which C's columns begin.
+    pub(super) c_col_ptr: &'t mut Buffer<u32>,
+    pub(super) places: &'t mut P,
 }
 
 /// Ranges of columns whose entries are in memory that is large enough for all products.

@@ -1,4 +1,5 @@
-//! Products in ranges, on any device. They are compared with the reference and with models.
+//! Tests of products in ranges, on any device. Products are compared with the reference and with
+//! models.
 mod blocks;
 
 use super::{
@@ -14,6 +15,7 @@ use crate::{
     matrix::{CbcView, MatrixKind},
     product::{
         bands::HostColumns,
+        esc::tests::without_products,
         terms::{BandConsumer, Bound, CountedProduct, Counts, Operands, Pipeline, Spec, Way},
         tuning::Tuning,
     },
@@ -44,7 +46,8 @@ fn in_two_passes() -> RangeTuning {
     RangeTuning { one_pass_percent: 101, ..small() }
 }
 
-/// A matrix whose columns have the given rows. The sums of its values depend on their order.
+/// A matrix whose columns have the given rows. Sums of the values of the matrix depend on their
+/// order.
 fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     let value = |i: usize| ((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5;
     let of_column =
@@ -54,8 +57,8 @@ fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     Csc::from_triplets(nrows, columns.len(), entries)
 }
 
-/// A matrix A of `nrows` rows. Its columns are empty, or have one row, neighbouring rows, any rows,
-/// or rows just before and after the borders of words, lines and tops.
+/// A matrix A of `nrows` rows. The columns of A are empty, or have one row, neighbouring rows, any
+/// rows, or rows just before and after the borders of words, lines and tops.
 fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
     let mut random = Random::new(7);
     let edges: Vec<u64> = [0, 63, 64, 65, 127, 4095, 4096, 4097, 262_143, 262_144, nrows - 1]
@@ -79,8 +82,8 @@ fn b<T: Element>(nrows: u64, lengths: &[u64]) -> Result<Csc<T>> {
     matrix(nrows as usize, &lengths.iter().map(|&length| random.distinct(length, nrows)).collect::<Vec<_>>())
 }
 
-/// Computes C within `limit` bytes besides the operands. Returns C, its counts, and the bytes used
-/// for it.
+/// Computes C within `limit` bytes besides the operands. Returns C, the counts of the product, and
+/// the bytes used for C.
 fn run<T: Element, S: RangeSums>(
     (a, b): (CbcView<'_, T>, CbcView<'_, T>),
     tuning: &RangeTuning,
@@ -101,12 +104,14 @@ fn run<T: Element, S: RangeSums>(
     Ok((c.finish(MatrixKind::Cbc).typed()?, counts, work.most_used_bytes()))
 }
 
-/// Checks that C has the bits of the reference, and compares it with its bound. Returns its counts.
+/// Checks that C has the bits of the reference, and compares the product with its bound. Returns
+/// the counts of the product.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
     check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
 
-/// Checks a product of any matrices in the same ways. Entries of C are `c_stride` elements apart.
+/// Checks a product of any matrices in the same ways as `check`. Entries of C are `c_stride`
+/// elements apart.
 fn check_payload<M: Matrix, S: RangeSums>(
     factors: (&M, &M),
     tuning: &RangeTuning,
@@ -133,8 +138,8 @@ fn check_payload<M: Matrix, S: RangeSums>(
     let Bound { bands, peak_bytes } = bound(&memory, &counted, limit.min(device.info().global_bytes))?;
     assert_eq!(bands.is_none(), counts.pipeline == Pipeline::Esc, "{tuning:?} within {limit}");
     assert_eq!(counted.all_products(), counts.products, "{tuning:?} within {limit}");
-    // Entries are counted, so the number of bands is that of the product. One band takes the
-    // predicted memory.
+    // The bound is computed from counted entries, so it has the number of bands of the product. One
+    // band takes the predicted memory.
     assert!(bands.is_none_or(|bands| bands == counts.bands), "{bands:?} of {counts:?} within {limit}");
     assert!(bands.is_none() || used <= peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
     assert!(bands != Some(1) || used == peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
@@ -180,7 +185,7 @@ fn every_element_and_every_range_of_rows() -> Result<()> {
     check_all(&a::<half::f16>(5000, 300)?, &b(300, &lengths)?)
 }
 
-/// Runs of 1024 products and more. They are cut into parts.
+/// Runs of 1024 products and more are cut into parts.
 #[test]
 fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     let a = |columns: u64| matrix(67, &(0..columns).map(|k| vec![0, 3, 5 + k % 62]).collect::<Vec<_>>());
@@ -195,7 +200,7 @@ fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     check_all(&halves(&a(3000)?)?, &halves(&b(3000, &lengths)?)?)
 }
 
-/// Columns with far fewer products than there are lines of rows. One of them has runs that are cut.
+/// A has far more rows than a column of C has products. One column of C has runs that are cut.
 #[test]
 fn sparse_columns_have_the_bits_of_the_reference() -> Result<()> {
     let a = matrix::<f64>(1_200_000, &(0..1100).map(|k| vec![7, 100 + 1000 * k]).collect::<Vec<_>>())?;
@@ -216,11 +221,7 @@ fn special_values_are_those_of_the_reference() -> Result<()> {
 
 #[test]
 fn nothing_times_something_is_empty() -> Result<()> {
-    let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []);
-    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
-    for (a, b) in
-        [(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)]
-    {
+    for (a, b) in without_products()? {
         check_all(&a, &b)?;
     }
     // ESC would compute a C with so many rows if it had entries.
@@ -230,7 +231,7 @@ fn nothing_times_something_is_empty() -> Result<()> {
     Ok(())
 }
 
-/// The device's analysis and ranges are equal to those of the models.
+/// The device's analysis and ranges are equal to the analysis and ranges of the models.
 #[test]
 fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     let device = test_device();
@@ -262,7 +263,8 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     Ok(())
 }
 
-/// The limits of memory decrease: one pass, two passes, bands, and finally an error or ESC.
+/// As the memory limit decreases, a product is computed in one pass, in two passes, in bands, and
+/// finally by ESC or not at all.
 #[test]
 fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
     let (a, b) = (a::<f64>(3000, 600)?, b(600, &(0..400).map(|i| i * 7 % 60).collect::<Vec<_>>())?);
@@ -271,20 +273,32 @@ fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
     let (counted, less) = check((&a, &b), &small(), most / 2)?;
     assert_eq!((way(&counted), counted.bands), (Some(Way::TwoPasses), 1));
     assert_eq!(check((&a, &b), &small(), less)?.1, less, "what was enough is enough again");
-    let (mut bands, mut limit) = (0, less - less / 8);
+    let cut = |counts: &Counts| counts.bands > 1 || way(counts).is_none();
+    bands_until_refused(less, 8, |limit| check((&a, &b), &small(), limit), cut);
+    Ok(())
+}
+
+/// Lowers the limit by parts of it, from below `limit` to the first that is refused. The products
+/// within the others are `cut`, some of them into many bands.
+fn bands_until_refused(
+    mut limit: u64,
+    part: u64,
+    within: impl Fn(u64) -> Result<(Counts, u64)>,
+    cut: impl Fn(&Counts) -> bool,
+) {
+    let mut bands = 0;
     let refused = loop {
-        match check((&a, &b), &small(), limit) {
+        limit -= limit / part;
+        match within(limit) {
             Ok((counts, used)) => {
-                assert!(used <= limit && (counts.bands > 1 || way(&counts).is_none()), "{counts:?} within {limit}");
+                assert!(used <= limit && cut(&counts), "{counts:?} within {limit}");
                 bands = bands.max(if way(&counts).is_some() { counts.bands } else { 0 });
-                limit -= limit / 8;
             }
             Err(error) => break error,
         }
     };
     assert!(bands > 3, "{bands} bands");
     assert!(matches!(refused, Error::Memory { needed, available, .. } if needed > available), "{refused}");
-    Ok(())
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The tuning of products in ranges of columns, and the choice of how entries are found. The
-//! functions are pure. They depend on sizes, numbers, costs and the requested method.
+//! functions of this file are pure. The functions depend on sizes, numbers, costs and the requested
+//! method.
 use super::{
     RangeNumbers,
     numbers::MULTIPLICATION_PS,
@@ -25,20 +26,20 @@ pub(in crate::product) struct RangeTuning {
     pub ranges: usize,
     /// Number of parts of the columns. The products of the parts are counted at the same time.
     pub parts: usize,
-    /// If C has at least this many entries for each 100 products, products of scalars are computed
-    /// in one pass. With a number above 100 no product is computed in one pass, and pairs of blocks
-    /// are not kept.
+    /// If C has at least `one_pass_percent` entries for each 100 products, products of scalars are
+    /// computed in one pass. With a number above 100 no product is computed in one pass, and pairs
+    /// of blocks are not kept.
     pub one_pass_percent: u64,
-    /// If there are at least this many products, the entries of C are estimated from samples. Fewer
-    /// products are computed in one pass.
+    /// If there are at least `sampled_products` products, the entries of C are estimated from
+    /// samples. If there are fewer than `sampled_products`, products are computed in one pass.
     pub sampled_products: u64,
-    /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
+    /// A column of A is prefetched `ahead` entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
     /// Whether columns of B with one entry are copied.
     pub direct: bool,
-    /// Number of multiplications of elements in a product of blocks; `None` for scalars.
+    /// Number of multiplications of elements in a product of blocks, or `None` for scalars.
     pub multiplications: Option<u64>,
-    /// Picoseconds of each of these multiplications, in ranges and in ESC.
+    /// Picoseconds of each multiplication of elements in a product of blocks, in ranges and in ESC.
     pub multiplication_ps: u64,
     /// Costs of the methods.
     pub costs: MethodCosts,
@@ -106,7 +107,8 @@ impl RangeTuning {
     }
 
     /// Returns the number of columns to sample, for an A with `inner` columns and a B with `cols`
-    /// columns. It is 0 for few products, for blocks, and if the choice does not depend on samples.
+    /// columns. The number is 0 for few products, for blocks, and if the choice does not depend on
+    /// samples.
     pub fn samples(&self, [inner, cols]: [usize; 2], [a_nnz, b_nnz]: [usize; 2]) -> usize {
         if self.multiplications.is_some() || self.one_pass_percent == 0 {
             return 0;
@@ -136,7 +138,7 @@ impl RangeTuning {
         }
     }
 
-    /// Whether ESC is predicted to take less time.
+    /// Whether ESC is predicted to take less time than ranges.
     fn esc_is_faster(&self, profile: &RangeProfile, of_c: Sides) -> bool {
         let [dense, esc] = self.predict_ms(profile, of_c);
         dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
@@ -160,7 +162,8 @@ impl RangeTuning {
     }
 
     /// Returns the milliseconds of the multiplications in `products` products of blocks. The costs
-    /// of methods are fitted to scalars. They include all other work of both scalars and blocks.
+    /// of methods are fitted to scalars. The costs of methods include all work on scalars and
+    /// blocks except the multiplications in blocks.
     fn blocks_ms(&self, products: u64) -> f64 {
         let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
         multiplications * self.multiplication_ps as f64 * 1e-9

@@ -61,27 +61,22 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct SumSerial = "sum_serial" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
+    in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl":
+    pub(super) struct SumSerial = "sum_serial" {
         run_end: In<u32>,
         pairs: InPairs<'static>,
         c_values: InOut<Elem>,
         nnz: u32,
         places: InPlaces<'static>,
     }
-}
-
-kernel! {
-    pub(super) struct SumPieces = "sum_pieces" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
+    pub(super) struct SumPieces = "sum_pieces" {
         piece: In<Piece>,
         pairs: InPairs<'static>,
         parts: InOut<Sum>,
         c_values: InOut<Elem>,
         places: InPlaces<'static>,
     }
-}
-
-kernel! {
-    pub(super) struct SumAnyBlocks = "sum_any_blocks" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
+    pub(super) struct SumAnyBlocks = "sum_any_blocks" {
         run_end: In<u32>,
         pairs: InPairs<'static>,
         c_values: InOut<Elem>,
@@ -89,10 +84,7 @@ kernel! {
         places: InPlaces<'static>,
         sides: InSides<'static>,
     }
-}
-
-kernel! {
-    pub(super) struct SumAnyPieces = "sum_any_pieces" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
+    pub(super) struct SumAnyPieces = "sum_any_pieces" {
         piece: In<Piece>,
         pairs: InPairs<'static>,
         parts: InOut<Sum>,
@@ -101,10 +93,7 @@ kernel! {
         places: InPlaces<'static>,
         sides: InSides<'static>,
     }
-}
-
-kernel! {
-    pub(super) struct AddParts = "add_parts" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
+    pub(super) struct AddParts = "add_parts" {
         piece: In<Piece>,
         run_end: In<u32>,
         parts: In<Sum>,

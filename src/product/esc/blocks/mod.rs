@@ -148,8 +148,8 @@ impl BlockSums {
         work.buffer_of(self.sum_word(), parts * self.spec.a.product(self.spec.b).area())
     }
 
-    /// Memory for the sums of the `parts` parts of runs that are cut. It is reserved for executions
-    /// of a plan, which then allocate nothing.
+    /// Memory for the sums of the `parts` parts of runs that are cut. The memory is reserved for
+    /// executions of a plan, which then allocate nothing.
     pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch> {
         Scratch::reserve_of(work, self.sum_word(), parts * self.spec.a.product(self.spec.b).area())
     }

@@ -13,16 +13,9 @@ use crate::{
 };
 
 kernel! {
-    struct CutStretches = "cut_stretches" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/scalars.cl" {
-        run_end: In<u32>,
-        stretch: Out<Stretch>,
-        nnz: u32,
-        stretches: u32,
-    }
-}
-
-kernel! {
-    struct SumScalars = "sum_scalars" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/scalars.cl" {
+    in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/scalars.cl":
+    struct CutStretches = "cut_stretches" { run_end: In<u32>, stretch: Out<Stretch>, nnz: u32, stretches: u32 }
+    struct SumScalars = "sum_scalars" {
         run_end: In<u32>,
         stretch: In<Stretch>,
         piece: In<Piece>,
@@ -40,7 +33,7 @@ pub(super) struct ScalarSums {
     cut: Kernel<CutStretches<'static>>,
     sum: Kernel<SumScalars<'static>>,
     numbers: ScalarNumbers,
-    /// Runs with more products are summed in pieces.
+    /// Runs with more products than `long_run` are summed in pieces.
     long_run: usize,
     group_size: usize,
     sum_bytes: usize,

@@ -97,9 +97,9 @@ fn scalars(ahead: usize, stretch: usize) -> BlockKernel {
 
 #[test]
 fn small_stretches_of_scalars_are_summed_in_the_order_of_the_model() -> Result<()> {
-    // Cases: runs of one product, more of them than a stretch has; empty runs at both ends, and
-    // more empty runs than a stretch has products; runs near the length of a stretch, and runs in
-    // pieces.
+    // The first case has more runs of one product than a stretch has products. The other cases have
+    // empty runs at both ends, more empty runs than a stretch has products, runs near the length of
+    // a stretch, and runs in pieces.
     let ones = vec![1; 40];
     let mixed = [[0, 0, 3, 1, 7, 8, 9, 0].as_slice(), &[0; 20], &[20, 2, 2, 16, 17, 1, 0]].concat();
     let lengths = [2, 1, 5, 3, 8, 1, 1, 1, 4, 9, 30, 1];
@@ -112,8 +112,8 @@ fn small_stretches_of_scalars_are_summed_in_the_order_of_the_model() -> Result<(
 
 #[test]
 fn runs_of_all_lengths_are_summed_in_the_order_of_the_model() -> Result<()> {
-    // Runs near the lengths of a stretch, of a piece, and of two pieces; then many short runs, of
-    // equal lengths and of all lengths.
+    // The first runs are near the lengths of a stretch, of a piece, and of two pieces. Many short
+    // runs follow, of equal lengths and of all lengths.
     let long = [1, 511, 512, 513, 1, 1023, 1024, 1025, 2047, 2048, 2049, 3, 5000, 2];
     let short: Vec<usize> = (0..3000).map(|i| if i < 1000 { 16 } else { 1 + i * i % 23 }).collect();
     let lengths = [&long[..], &short, &[1; 2000]].concat();
@@ -123,7 +123,8 @@ fn runs_of_all_lengths_are_summed_in_the_order_of_the_model() -> Result<()> {
     check::<f16>(&lengths, table, SCALAR_GROUP, LONG)?;
     let with_empty: Vec<usize> = lengths.iter().flat_map(|&length| [length, 0]).collect();
     check::<f64>(&with_empty, table, SCALAR_GROUP, LONG)?;
-    // The other kernels also agree with the model, so it does not repeat the errors of one kernel.
+    // Kernels `Tiles` and `Serial` also agree with the model, so the model does not repeat the
+    // errors of one kernel.
     check::<f64>(&lengths, BlockKernel::Tiles, 64, 32)?;
     check::<f64>(&lengths, BlockKernel::Serial { runs: 3 }, 1, LONG)
 }

@@ -93,7 +93,8 @@ fn planned_in_parts_and_in_bands() -> Result<()> {
     let factor = |transposed| FactorPattern { pattern: dj.pattern.clone(), shape: dj.shape, transposed };
     let (left, right) = (factor(true), factor(false));
     let planned = |part, limit| -> Result<usize> {
-        let plan = PlannedProduct::new(&Work::new(&device, limit), f64::TYPE, &left, &right, part, Method::Esc)?;
+        let plan =
+            PlannedProduct::new(&Work::new(&device, limit), f64::TYPE, (&left, &right), part, Method::Esc.into())?;
         let bins: Vec<_> = plan.bins.iter().map(|bin| (bin.method, bin.columns, bin.products)).collect();
         assert_eq!(bins, [(Method::Esc, j.ncols() as u64, plan.products)]);
         let values = work.buffer::<f64>(plan.c.nnz() * plan.shape.area())?.into_any();

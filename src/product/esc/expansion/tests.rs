@@ -39,8 +39,9 @@ fn check_rows(case: &Case, found: &Products, want: &[(u32, u32, OperandPair)]) -
     Ok(())
 }
 
-/// Cases with columns of A of many lengths, some empty. Their expansions have stretches of up to 90
-/// products, in short and long segments (the tunings of the tests have their borders at 28 and 56).
+/// Cases with columns of A of many lengths, some empty. The expansions of these cases have
+/// stretches of up to 90 products, in short and long segments (the tunings of the tests have their
+/// borders at 28 and 56).
 fn stretches() -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (longest, of_column) in [(3, 9), (12, 6), (90, 4), (90, 40)] {
@@ -76,7 +77,8 @@ fn sorted_it_agrees_with_its_model() -> Result<()> {
     sorted_agrees(edge_cases()?)
 }
 
-/// Tests the plain and the sorted expansion. The sorted one also has stretches that are merged.
+/// Tests the plain and the sorted expansion. The sorted expansion also has stretches that are
+/// merged.
 #[test]
 fn small_cases_agree_with_its_model() -> Result<()> {
     agrees(few_cases()?)?;

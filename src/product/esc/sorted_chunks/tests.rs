@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Pairs of the number of products before a case and the number of bits of a row. A case is the
-/// first band or comes after 2^33 products. Its rows fit a key or do not.
+/// first band or comes after 2^33 products. The rows of a case fit a key or do not.
 const BEFORE: [(u64, u32); 3] = [(0, 20), (1 << 33, 20), (0, 32)];
 
 fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
@@ -40,8 +40,8 @@ fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
 
 fn agree(cases: Vec<Case>) -> Result<()> {
     for case in cases {
-        // With a limit of 300 entries all columns of B are short enough to be cut by rows. With 40
-        // entries some are not, and their chunks are merged.
+        // With a limit of 300 entries all columns of B are short enough to be cut by rows. With a
+        // limit of 40 entries some columns are too long, and their chunks are merged.
         for (entries, items) in [(300, 2), (40, 2), (300, 5)] {
             check(&case, &in_registers(Teams::PORTABLE, entries, items), &BEFORE)?;
             check(&case, &in_registers(Teams::PORTABLE, entries, items).keeping_pairs(), &BEFORE)?;
@@ -50,7 +50,8 @@ fn agree(cases: Vec<Case>) -> Result<()> {
     Ok(())
 }
 
-/// A case with one column of B, which selects all columns of A. These have the given rows.
+/// A case with one column of B, which selects all columns of A. The columns of A have the given
+/// rows.
 fn of_one_column(nrows: usize, columns: &[Vec<u32>]) -> Result<Case> {
     let ends = columns.iter().scan(0, |end, rows| {
         *end += rows.len() as u64;

@@ -96,7 +96,7 @@ fn pattern(rows: usize, cols: usize, entries: impl IntoIterator<Item = (usize, u
     Ok(Csc::<f64>::from_triplets(rows, cols, entries)?.pattern().clone())
 }
 
-/// Values that are rounded, of both signs, and zeros.
+/// Values of both signs, some of them rounded, and zeros of both signs.
 const NUMBERS: [f64; 9] = [1.0 / 3.0, -7.0 / 11.0, 0.0, 1e3 / 7.0, -0.0, 5.0, -1.0 / 1024.0, 3.0, -2.5];
 
 #[test]
@@ -110,12 +110,12 @@ fn no_number_changes_a_bit() -> Result<()> {
         uniform(520, 90, 1, 4)?,
         uniform(520, 90, 400, 5)?,
         whole.pattern().clone(),
-        // All places are in the mask.
+        // The mask has all places of C.
         pattern(520, 90, (0..520).flat_map(|row| (0..90).map(move |col| (row, col))))?,
-        // Every seventh column has places.
+        // Every seventh column of the mask has places.
         pattern(520, 90, edges.into_iter().flat_map(|row| (0..90).step_by(7).map(move |col| (row, col))))?,
         pattern(520, 90, [])?,
-        // A single column has all places.
+        // A single column of the mask has all places.
         pattern(520, 90, (0..520).map(|row| (row, 41)))?,
         // Each of the rows at a border has its place in another column.
         pattern(520, 90, edges.into_iter().enumerate().map(|(col, row)| (row, 11 * col)))?,

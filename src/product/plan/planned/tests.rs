@@ -26,7 +26,8 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let want = reference::multiply(&w, &w.transpose())?;
     for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
         let work = Work::new(&device, limit);
-        let plan = PlannedProduct::new(&work, f64::TYPE, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
+        let plan =
+            PlannedProduct::new(&work, f64::TYPE, (&factor(&a.cbc), &factor(&b.cbc)), Part::Full, How::default())?;
         assert_eq!(plan.bands().len() > 1, banded, "{} bands", plan.bands().len());
         assert!(plan.longest_run > Some(1024));
         let mut values = work.buffer_of(f64::TYPE.word(), plan.c.nnz() * plan.shape.area())?;
@@ -52,7 +53,8 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
         for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
             let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
             let (left, right) = (factor(transposed.a), factor(transposed.b));
-            // Runs of all lengths from one product on. The longest runs are in pieces.
+            // There are runs of all lengths from one product on. The longest runs are cut into
+            // pieces.
             let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                 let blocks = BlockTuning { kernel, group_size, long_run };
                 let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();

@@ -72,7 +72,7 @@ fn columns_of_every_class_agree_with_the_reference() -> Result<()> {
     {
         let [a_shape, b_shape] = [[(2, 2), (2, 2)], [(3, 3), (3, 3)], [(6, 3), (3, 6)], [(1, 2), (2, 1)]][number % 4];
         let a = matrix::<f64>(300, &lengths(200, of_a), a_shape, 1)?;
-        // Long columns take most of the time.
+        // Long columns take most of the test's time, so B has few of them.
         let b = matrix::<f64>(200, &lengths(if number < 8 { 97 } else { 22 }, of_b), b_shape, 2)?;
         let sorted = of_a * of_b <= most_within(test_device().info(), OF_PRODUCT).into();
         check(&a, &b, sorted)?;

@@ -33,8 +33,8 @@ pub struct BundleAdjustment {
     pub cameras: Vec<[f64; 9]>,
     /// The place of each point in the world.
     pub points: Vec<[f64; 3]>,
-    /// Observations in the order of the file. Repeated observations of a point by a camera all
-    /// count.
+    /// Observations in the order of the file. If a camera observes a point repeatedly, all of these
+    /// observations count.
     pub observations: Vec<Observation>,
 }
 
@@ -166,13 +166,13 @@ mod tests {
             ("-3e2", "nan", "x.txt:3: a place in a picture: \"nan\" is not a finite number"),
             ("9 8 7", "9 8 x", "x.txt:6: a number of camera 1: \"x\" is not a number"),
             ("1\n2\n3\n", "1\n2\n3\n4\n", "x.txt:11: \"4\" is one word too many"),
-            ("1\n2\n3\n", "1\n2\n", "x.txt:9: the file ends where a coordinate of point 0 should stand"),
+            ("1\n2\n3\n", "1\n2\n", "x.txt:9: the file ends where a coordinate of point 0 is expected"),
         ] {
             let text = TWO.replacen(from, to, 1);
             assert_eq!(refused(&text), what);
         }
-        assert_eq!(refused(""), "x.txt:1: the file ends where the number of cameras should stand");
-        // Sizes alone allocate no memory.
+        assert_eq!(refused(""), "x.txt:1: the file ends where the number of cameras is expected");
+        // The numbers in the first line alone make the reader allocate no memory.
         assert!(refused("4000000000 4000000000 0\n1 2").starts_with("x.txt:2: the file ends where"));
     }
 }

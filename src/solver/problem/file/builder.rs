@@ -31,7 +31,7 @@ pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     if largest == 0.0 {
         return text.refuse("a quaternion of length 0 is no rotation");
     }
-    // After a division by the length, the squared norm has at most six roundings.
+    // If a quaternion was divided by its length, its squared norm has at most six roundings.
     let rotation = match (quaternion.norm_squared() - 1.0).abs() <= 8.0 * f64::EPSILON {
         true => UnitQuaternion::new_unchecked(quaternion),
         // Division by the largest element comes first, because squares may overflow.
@@ -40,8 +40,8 @@ pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
 }
 
-/// Records that a graph is in the plane or in space, and the first line that shows it. Refuses a
-/// keyword of the other kind.
+/// Records whether a graph is in the plane or in space, and the first line that shows this. Refuses
+/// a keyword of the plane in a graph in space, and the reverse.
 pub(super) fn show_space(
     known: &mut Option<(bool, u64)>,
     text: &Numbers<'_>,
@@ -69,7 +69,8 @@ pub(super) fn upper<const N: usize>(text: &mut Numbers<'_>) -> Result<SMatrix<f6
     Ok(matrix)
 }
 
-/// Returns the matrix if all its elements are finite, otherwise an error that names the line.
+/// Returns the matrix if all its elements are finite, otherwise an error with the number of the
+/// line.
 pub(super) fn finite<const R: usize, const C: usize>(
     text: &Numbers<'_>,
     matrix: SMatrix<f64, R, C>,
@@ -82,7 +83,7 @@ pub(super) fn finite<const R: usize, const C: usize>(
 
 const NOT_FINITE: &str = "these numbers lead to a value that is not finite";
 
-/// A pose or a landmark of the file, by its number among the poses or landmarks.
+/// A pose or a landmark of the file, given by its number among the poses or among the landmarks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vertex {
     Pose(u32),
@@ -102,7 +103,8 @@ struct NamedMeasurement<M, I> {
 /// its vertices.
 pub(super) struct Builder<P: Place> {
     graph: PoseGraph<P>,
-    /// The vertices by name, and by whether the name belongs to the separate names of landmarks.
+    /// The vertices by their names. The key is true for a landmark if landmarks have names of their
+    /// own.
     vertices: HashMap<(bool, u64), Vertex>,
     landmarks_named_apart: bool,
     steps: Vec<NamedMeasurement<P::Pose, P::PoseInformation>>,
@@ -111,8 +113,8 @@ pub(super) struct Builder<P: Place> {
 }
 
 impl<P: Place> Builder<P> {
-    /// A builder for a format. Poses and landmarks share one set of names, except if
-    /// `landmarks_named_apart`.
+    /// A builder for a format. Poses and landmarks share one set of names, unless
+    /// `landmarks_named_apart` is true.
     pub fn new(landmarks_named_apart: bool) -> Self {
         let graph = PoseGraph {
             poses: vec![],
@@ -164,7 +166,8 @@ impl<P: Place> Builder<P> {
         push(&mut self.steps, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
     }
 
-    /// The numbers for the information of each step, each with the number of its line.
+    /// For each step, the number of its line, and the numbers in it from which the information is
+    /// computed.
     pub fn numbers(&self) -> impl Iterator<Item = (u64, P::PoseInformation)> {
         self.steps.iter().map(|step| (step.line, step.information))
     }
@@ -197,10 +200,10 @@ impl<P: Place> Builder<P> {
         push(&mut self.sightings, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
     }
 
-    /// Returns the graph. If `placing`, the measurements determine the places of poses and
-    /// landmarks that have none in the file. Placing starts from the poses with places, or from the
-    /// first pose. It uses chains of as few edges as possible, and prefers edges that are earlier
-    /// in the file.
+    /// Returns the graph. If `placing` is true, the measurements determine the places of poses and
+    /// landmarks that have no place in the file. Placing starts from the poses with places, or from
+    /// the first pose. Placing uses chains of as few edges as possible. If several chains are
+    /// equally short, it uses the edges that are earlier in the file.
     pub fn finish(mut self, text: &Numbers<'_>, placing: bool) -> Result<PoseGraph<P>> {
         if placing {
             self.place_others(text)?;
@@ -275,7 +278,7 @@ impl<P: Place> Builder<P> {
             }
         }
         let nowhere =
-            |line, name| text.refuse_on(line, format!("no edges lead to pose {name} from one whose place is known"));
+            |line, name| text.refuse_on(line, format!("no edges lead to pose {name} from a pose whose place is known"));
         for (name, line) in names {
             match placed.get(&name) {
                 Some(_) if self.vertices.contains_key(&(false, name)) => {}

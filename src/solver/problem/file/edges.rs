@@ -1,5 +1,5 @@
-//! Graphs in the text formats of iSAM and of TORO. Both use the keywords EDGE2 and EDGE3, but the
-//! numbers after the measurement have different meanings.
+//! Graphs in the text formats of iSAM and of TORO. Both formats use the keywords EDGE2 and EDGE3,
+//! but the numbers after the measurement have different meanings.
 use super::{
     builder::{Builder, finite, planar, show_space},
     keywords::unknown,
@@ -14,10 +14,11 @@ use nalgebra::{Isometry3, Matrix3, SMatrix, Translation3, UnitQuaternion, Vector
 /// The format of a file of edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edges {
-    /// The format of [`isam`](super::isam): the numbers are the root of an information matrix.
+    /// The format of [`isam`](super::isam), in which the numbers after a measurement are the root
+    /// of an information matrix.
     Isam,
-    /// The format of [`toro`](super::toro): the numbers are an information matrix, in the plane in
-    /// a special order.
+    /// The format of [`toro`](super::toro), in which the numbers after a measurement are an
+    /// information matrix. In the plane they are in an order of their own.
     Toro,
 }
 
@@ -34,7 +35,7 @@ const ISAM: [&str; 8] =
     ["ODOMETRY", "LANDMARK", "POINT3", "POSE3D_INIT", "SOLVE", "POSE3D_TRUE", "EDGE3_INIT", "EDGE3_TRUE"];
 const TORO: [&str; 5] = ["VERTEX", "VERTEX2", "VERTEX3", "EDGE", "EQUIV"];
 const BOTH: [&str; 2] = ["EDGE2", "EDGE3"];
-/// Keywords of lines that only iSAM's evaluation uses.
+/// Keywords of lines that are skipped, because only iSAM's evaluation uses them.
 const PASSED: [&str; 4] = ["SOLVE", "POSE3D_TRUE", "EDGE3_INIT", "EDGE3_TRUE"];
 const SPACE: [&str; 4] = ["EDGE3", "POINT3", "POSE3D_INIT", "VERTEX3"];
 
@@ -63,15 +64,15 @@ struct Shown {
 struct Reader {
     plane: Builder<Plane>,
     space: Builder<Space>,
-    /// Whether the graph is in space, and the first line that shows it.
+    /// Whether the graph is in space, and the first line that shows this.
     in_space: Option<(bool, u64)>,
     shown: Option<Shown>,
-    /// Whether the file has lines of vertices, which only TORO has.
+    /// Whether the file has lines of vertices, which only the format of TORO has.
     has_vertices: bool,
 }
 
-/// Reads a graph. If `wanted` does not choose the format, it follows from keywords that only one
-/// format has, or else from the numbers of `EDGE2`.
+/// Reads a graph. If `wanted` does not choose the format, the format follows from keywords that
+/// only one format has. If there are none, it follows from the numbers of `EDGE2`.
 pub(super) fn parse(mut text: Numbers<'_>, wanted: Option<Edges>) -> Result<Parsed> {
     let shown = wanted.map(|edges| Shown { edges, by: "as requested".into() });
     let (plane, space) = (Builder::new(true), Builder::new(true));
@@ -199,7 +200,7 @@ fn in_form<M>(edges: Edges, numbers: M, isam: impl Fn(M) -> M, toro: impl Fn(M) 
     }
 }
 
-/// RᵀR, where R is given in iSAM's order.
+/// The product RᵀR, where R is a root of an information matrix, given in iSAM's order.
 fn squared<const N: usize>(root: SMatrix<f64, N, N>) -> SMatrix<f64, N, N> {
     root.transpose() * root
 }
@@ -209,14 +210,15 @@ fn mirrored<const N: usize>(upper: SMatrix<f64, N, N>) -> SMatrix<f64, N, N> {
     SMatrix::from_fn(|row, col| upper[(row.min(col), row.max(col))])
 }
 
-/// The information matrix with the elements I11 I12 I22 I33 I13 I23, TORO's order in the plane.
+/// The information matrix whose elements are given as I11 I12 I22 I33 I13 I23, which is TORO's
+/// order in the plane.
 fn reordered(numbers: Matrix3<f64>) -> Matrix3<f64> {
     let [i11, i12, i22] = [(0, 0), (0, 1), (0, 2)].map(|at| numbers[at]);
     let [i33, i13, i23] = [(1, 1), (1, 2), (2, 2)].map(|at| numbers[at]);
     Matrix3::new(i11, i12, i13, i12, i22, i23, i13, i23, i33)
 }
 
-/// The format for which the matrices of all steps are regular.
+/// Finds the format with which the information matrices of all steps are regular.
 fn shown_by_plane(text: &Numbers<'_>, plane: &Builder<Plane>) -> Result<Shown> {
     let mut odd = [None; 2];
     let (mut count, mut first) = (0, 0);

@@ -16,14 +16,14 @@
 //! PARAMS_SE2OFFSET offset 0 0 0
 //! ```
 //!
-//! Quaternions are of any length except 0. Information matrices are symmetric; their upper
-//! triangles are written row by row. The reader also accepts matrices that are not positive
+//! Quaternions may have any length except 0. Information matrices are symmetric, and a file has the
+//! upper triangle of each, row by row. The reader also accepts matrices that are not positive
 //! definite, because some files contain such matrices. A graph is in the plane or in space.
 //! Vertices may come after the edges that name them. If a file has no vertices at all, the first
 //! pose is at the origin, and the measurements determine all other places. Measurements of a sensor
-//! mounted at an offset are converted to the frame of the pose. Repeated measurements between the
-//! same vertices all count. Lines that begin with `#` are comments. Data such as `ROBOTLASER1` is
-//! skipped, and every other keyword is refused.
+//! mounted at an offset are converted to the frame of the pose. If there are several measurements
+//! between the same vertices, all of them count. Lines that begin with `#` are comments. Data such
+//! as `ROBOTLASER1` is skipped, and every other keyword is refused.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, g2o};
@@ -83,7 +83,7 @@ struct Reader {
     skipped: BTreeMap<Vec<u8>, u64>,
 }
 
-/// Reads a graph. The notes name what was skipped.
+/// Reads a graph. The notes name the keywords of lines that were skipped.
 pub(super) fn parse(mut text: Numbers<'_>) -> Result<(Graph, Vec<String>)> {
     let (plane, space) = (Builder::new(false), Builder::new(false));
     let (offsets, skipped) = (HashMap::new(), BTreeMap::new());
@@ -165,7 +165,8 @@ impl Reader {
                 let information = upper::<3>(text)?;
                 let turn = sensor.rotation.to_rotation_matrix();
                 let measured = finite(text, turn * Vector3::new(x, y, z) + sensor.translation.vector)?;
-                // Rounding makes the two triangles differ.
+                // The two triangles of the product differ by rounding, so one of them is copied to
+                // the other.
                 let turned = turn * information * turn.transpose();
                 let information = finite(text, (turned + turned.transpose()) * 0.5)?;
                 self.space.sighting(text, ends, measured, information)?;
@@ -252,8 +253,8 @@ mod tests {
 
     #[test]
     fn what_a_mounted_sensor_sees_is_turned_into_the_pose_s_frame() -> Result<()> {
-        // The sensor is turned by 90 degrees about z, so its x axis is the pose's y axis. The
-        // length of the quaternion does not matter.
+        // The sensor is turned by 90 degrees about z, so its x axis is the y axis of the pose. The
+        // length of the quaternion is not 1, which does not matter.
         let graph = space(
             "PARAMS_SE3OFFSET 0 0 0 5 0 0 2 2\nVERTEX_SE3:QUAT 0 0 0 0 0 0 0 1\nVERTEX_TRACKXYZ 1 0 0 0\n\
              EDGE_SE3_TRACKXYZ 0 1 0 2 0 1  4 0 0 9 0 16\n",
@@ -267,7 +268,7 @@ mod tests {
     fn quaternions_of_any_length_are_rotations() -> Result<()> {
         for length in [1e-320, 1e-160, 0.5, 1e200] {
             let graph = space(&format!("VERTEX_SE3:QUAT 0 0 0 0 0 0 {:e} {:e}\n", 3.0 * length, 4.0 * length))?;
-            // The smallest of these numbers is given with four digits.
+            // If the length is 1e-320, the numbers are subnormal and have only four digits.
             assert_relative_eq!(graph.poses[0].rotation.coords.w, 0.8, epsilon = 1e-3);
             assert_relative_eq!(graph.poses[0].rotation.norm(), 1.0);
         }
@@ -293,7 +294,7 @@ mod tests {
         let vertices = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 0 0 0\nVERTEX_XY 2 0 0\n";
         for (line, what) in [
             ("VERTEX_SE2 0 0 0 0", "a second vertex 0"),
-            ("VERTEX_SE2 3 0 0", "the line ends where a pose should stand"),
+            ("VERTEX_SE2 3 0 0", "the line ends where a pose is expected"),
             ("VERTEX_SE2 3 0 0 0 0", "\"0\" is one word too many"),
             ("VERTEX_SE2 3 0 inf 0", "a pose: \"inf\" is not a finite number"),
             ("VERTEX_SE2 -3 0 0 0", "a vertex: \"-3\" is not a whole number from 0"),
@@ -304,13 +305,13 @@ mod tests {
                 "PARAMS_SE2OFFSET 3 0 0 0.1",
                 "offset 3 is not zero: sensors with a pose of their own are not supported in the plane",
             ),
-            ("EDGE_SE2 0 1 0 0 0 1 0 0 1 0", "the line ends where an element of an information matrix should stand"),
+            ("EDGE_SE2 0 1 0 0 0 1 0 0 1 0", "the line ends where an element of an information matrix is expected"),
             ("EDGE_SE2 0 0 0 0 0 1 0 0 1 0 1", "an edge from vertex 0 to itself"),
             ("EDGE_SE2 0 2 0 0 0 1 0 0 1 0 1", "vertex 2 is a landmark, not a pose"),
             ("EDGE_SE2_XY 0 1 0 0 1 0 1", "vertex 1 is a pose, not a landmark"),
             ("EDGE_SE2 0 5 0 0 0 1 0 0 1 0 1", "there is no vertex 5 in the file"),
             ("FIX 8", "there is no vertex 8 in the file"),
-            ("FIX", "the line ends where a vertex should stand"),
+            ("FIX", "the line ends where a vertex is expected"),
         ] {
             let error = plane(&format!("{vertices}{line}\n")).expect_err(line).to_string();
             assert_eq!(error, format!("x.g2o:4: {what}"));
@@ -321,7 +322,7 @@ mod tests {
             ("EDGE_SE3_TRACKXYZ 0 1 0 1 1 1 1 0 0 1 0 1", "x.g2o:1: no PARAMS_SE3OFFSET 0 stands before this edge"),
             (
                 "EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1\nEDGE_SE2 2 3 0 0 0 1 0 0 1 0 1",
-                "x.g2o:2: no edges lead to pose 2 from one whose place is known",
+                "x.g2o:2: no edges lead to pose 2 from a pose whose place is known",
             ),
         ] {
             assert_eq!(read_from(text.as_bytes(), "x.g2o").expect_err(text).to_string(), what);

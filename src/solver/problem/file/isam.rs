@@ -9,13 +9,13 @@
 //! POSE3D_INIT pose x y z roll pitch yaw
 //! ```
 //!
-//! R is the upper triangle, row by row, of the square root of an information matrix RᵀR. If R is
-//! left out, it is the identity. A rotation is by roll about x, then pitch about y, then yaw about
-//! z. Landmarks and poses are numbered separately. The first pose is at the origin; the
-//! measurements determine the places of landmarks, and of other poses without `POSE3D_INIT`. Files
-//! of [`toro`](super::toro) use some of these keywords with other numbers. Lines that only iSAM's
-//! evaluation uses (`SOLVE`, `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with
-//! `#` are skipped.
+//! The numbers R11, R12 and so on are the upper triangle, row by row, of the square root R of an
+//! information matrix RᵀR. If a line does not have these numbers, R is the identity. A rotation
+//! turns by roll about x, then by pitch about y, then by yaw about z. Landmarks and poses are
+//! numbered separately. The first pose is at the origin; the measurements determine the places of
+//! all landmarks, and of all other poses without `POSE3D_INIT`. Files of [`toro`](super::toro) use
+//! some of these keywords with other numbers. Lines that only iSAM's evaluation uses (`SOLVE`,
+//! `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with `#` are skipped.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, isam};
@@ -93,14 +93,14 @@ mod tests {
             ),
             (
                 "EDGE2 0 1 0 0 0 1 0 0 1 0",
-                "x.txt:1: the line ends where an element of an information matrix or its root should stand",
+                "x.txt:1: the line ends where an element of an information matrix or its root is expected",
             ),
             (
                 "\nEDGE3 0 1 0 0 0 0 0 0 1",
-                "x.txt:2: the line ends where an element of an information matrix or its root should stand",
+                "x.txt:2: the line ends where an element of an information matrix or its root is expected",
             ),
             ("EDGE2 0 1 0 0 0 1e200 0 0 1 0 1", "x.txt:1: these numbers lead to a value that is not finite"),
-            ("LANDMARK 3 1 0 0 1 0 1", "x.txt:1: no edges lead to pose 3 from one whose place is known"),
+            ("LANDMARK 3 1 0 0 1 0 1", "x.txt:1: no edges lead to pose 3 from a pose whose place is known"),
         ] {
             assert_eq!(read_from(text.as_bytes(), "x.txt").expect_err(text).to_string(), what);
         }

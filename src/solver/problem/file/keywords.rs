@@ -1,4 +1,5 @@
-//! Error messages for keywords, of g2o and of programs based on it, that the reader of g2o refuses.
+//! Error messages for keywords, of g2o and of programs based on g2o, that the reader of g2o files
+//! refuses.
 use crate::io::words::quote;
 
 /// The treatment of a keyword that the reader of g2o does not interpret.
@@ -6,7 +7,7 @@ use crate::io::words::quote;
 enum Use {
     /// A line that is skipped, because it does not influence the solution.
     Data,
-    /// A line that is refused, because the problem would be a different one without it.
+    /// A line that is refused, because without the line the problem would be another problem.
     Needed(&'static str),
 }
 
@@ -132,8 +133,8 @@ pub(super) fn refusal(word: &[u8]) -> String {
     }
 }
 
-/// The message for a word that is not among the `known` words. It suggests the nearest known word,
-/// if one is similar.
+/// The message for a word that is not among the `known` words. The message suggests the nearest
+/// known word, if this word is similar.
 pub(super) fn unknown<'k>(word: &[u8], known: impl Iterator<Item = &'k str>) -> String {
     let nearest = known.map(|known| (distance(word, known.as_bytes()), known)).min();
     let refusal = format!("{} is not a keyword this reader knows", quote(word));

@@ -63,7 +63,7 @@ pub struct ProblemFile {
 /// Prefixes of g2o's keywords.
 const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 
-/// Reads the file at `path` as [`read_with`] does if `edges` is `None`.
+/// Reads the file at `path` like [`read_with`] with `None` as `edges`.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Problem};
@@ -83,13 +83,14 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 }
 
 /// Reads the file at `path`, plain or packed. If the first word is a number, the format is BAL's.
-/// If it is a keyword of iSAM, TORO or g2o, the format is the one with this keyword. If the file is
-/// an archive (tar or zip) that contains one problem, that problem is read.
+/// If the first word is a keyword of iSAM, TORO or g2o, the format is the one that has this
+/// keyword. If the file is an archive (tar or zip) that contains one problem, that problem is read.
 ///
-/// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of them has, such as `VERTEX2`
-/// or `ODOMETRY`, determines the format. If a file has no keyword except `EDGE2`, its format is the
-/// one in which all matrices are regular. `edges` must choose the format if the only keyword is
-/// `EDGE3`, or if both formats or neither fit.
+/// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of these formats has, such as
+/// `VERTEX2` or `ODOMETRY`, determines the format. If a file has no keyword except `EDGE2`, its
+/// format is the one with which all information matrices are regular. `edges` must choose the
+/// format if the only keyword is `EDGE3`, or if the matrices are regular with both formats or with
+/// neither.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Edges, ProblemFormat};
@@ -103,7 +104,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 /// # Errors
 /// The errors of [`bal::read`], [`isam::read`], [`toro::read`] and [`g2o::read`];
 /// [`Error::Parse`](crate::Error::Parse) if the first word belongs to none of these formats, if
-/// `edges` does not fit a keyword, or if `edges` must choose and is `None`.
+/// `edges` does not fit a keyword, or if `edges` must choose the format but is `None`.
 pub fn read_with(path: impl AsRef<Path>, edges: Option<Edges>) -> Result<ProblemFile> {
     read_path(path.as_ref(), edges)
 }
@@ -174,7 +175,8 @@ mod tests {
         read_with(&path, edges)
     }
 
-    /// The numbers of two edges, and the format that `EDGE2` without other keywords has with them.
+    /// Tests the format that is found for a file of two lines `EDGE2`, for several numbers in these
+    /// lines.
     #[test]
     fn edges_alone_are_of_the_format_that_makes_them_regular() {
         let edges = |[one, other]: [&str; 2]| format!("EDGE2 0 1 1 0 0 {one}\nEDGE2 1 2 1 0 0 {other}\n");
@@ -186,7 +188,7 @@ mod tests {
             ([ROOT, ROOT], Ok(Edges::Isam)),
             ([EITHER, TORO], Ok(Edges::Toro)),
             ([ROOT, EITHER], Ok(Edges::Isam)),
-            // Both formats give the same matrices for these numbers.
+            // iSAM and TORO agree about the information matrix of an edge whose six numbers are 0.
             (["0 0 0 0 0 0", TORO], Ok(Edges::Toro)),
             (["0 0 0 0 0 0", "0 0 0 0 0 0"], Ok(Edges::Isam)),
             ([EITHER, EITHER], Err("are regular by both")),
@@ -211,7 +213,7 @@ mod tests {
             for choice in [Edges::Isam, Edges::Toro] {
                 assert_eq!(read_text(&edges(numbers), Some(choice)).unwrap().format, ProblemFormat::Edges(choice));
             }
-            // Keywords that only one format has decide too.
+            // A keyword of only one format determines the format of a file.
             let vertices = (0..3).map(|name| format!("VERTEX2 {name} 0 0 0\n")).collect::<String>();
             let toro = edges(numbers) + &vertices;
             assert_eq!(read_text(&toro, None).unwrap().format, ProblemFormat::Edges(Edges::Toro));

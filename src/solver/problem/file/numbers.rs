@@ -12,7 +12,7 @@ pub(super) struct Numbers<'r> {
     line: Vec<u8>,
     /// Number of bytes of the current line that have been read.
     at: usize,
-    /// Whether the current line was only looked at and is still the next line.
+    /// Whether a caller only inspected the current line, so that it is still the next line to read.
     held: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'r> Numbers<'r> {
     }
 
     /// Returns the first word of the text that is not in a comment (`#`), or an empty word if there
-    /// is none. Only the comments before the word are consumed.
+    /// is no such word. Only the comments before the word are consumed.
     pub fn first_word(&mut self) -> Result<Vec<u8>> {
         while self.next_line()? {
             let word = self.word_here().map_or(&[][..], |word| &self.line[word]).to_owned();
@@ -92,7 +92,7 @@ impl<'r> Numbers<'r> {
     pub fn word(&mut self, what: &str) -> Result<&[u8]> {
         match self.word_here() {
             Some(word) => Ok(&self.line[word]),
-            None => self.refuse(format!("the line ends where {what} should stand")),
+            None => self.refuse(format!("the line ends where {what} is expected")),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'r> Numbers<'r> {
                 return Ok(word);
             }
             if !self.next_line()? {
-                return self.refuse(format!("the file ends where {what} should stand"));
+                return self.refuse(format!("the file ends where {what} is expected"));
             }
         }
     }
@@ -150,7 +150,7 @@ impl<'r> Numbers<'r> {
     pub fn count(&mut self, what: &str) -> Result<u64> {
         match self.word_here() {
             Some(word) => self.as_count(word, what),
-            None => self.refuse(format!("the line ends where {what} should stand")),
+            None => self.refuse(format!("the line ends where {what} is expected")),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'r> Numbers<'r> {
     pub fn real(&mut self, what: &str) -> Result<f64> {
         match self.word_here() {
             Some(word) => self.as_real(word, what),
-            None => self.refuse(format!("the line ends where {what} should stand")),
+            None => self.refuse(format!("the line ends where {what} is expected")),
         }
     }
 

@@ -9,11 +9,12 @@
 //! EDGE3 from to x y z roll pitch yaw  I11 ... I16 I22 ... I66
 //! ```
 //!
-//! I is the information matrix. In the plane its elements for x, y and the angle have the order
-//! shown above; in space the upper triangle is given row by row. A rotation is by roll about x,
-//! then pitch about y, then yaw about z. If a file has no vertices at all, the first pose is at the
-//! origin, and the measurements determine the other poses. Lines that begin with `#` are skipped.
-//! `EQUIV` is refused.
+//! The numbers I11, I12 and so on are elements of the information matrix I. In the plane the
+//! elements of I for x, y and the angle have the order of the line `EDGE2`. In space the upper
+//! triangle is given row by row. A rotation turns by roll about x, then by pitch about y, then by
+//! yaw about z. If a file has no vertices at all, the first pose is at the origin, and the
+//! measurements determine the other poses. Lines that begin with `#` are skipped. `EQUIV` is
+//! refused.
 //!
 //! Files of [`isam`](super::isam) have `EDGE2` and `EDGE3` with other numbers.
 //! [`read_with`](super::super::read_with) distinguishes the two formats.

@@ -11,16 +11,18 @@ use nalgebra::{Matrix3, SMatrix, Vector3};
 /// Moves and residuals of poses and landmarks. Poses are not vectors: a step moves each pose in its
 /// own frame.
 ///
-/// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by addition.
-/// The residual of a step measured as z is the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector. This vector consists
-/// of the pose's translation and rotation: in the plane the angle in (-π, π], in space twice the
-/// vector part of its quaternion with w ≥ 0. In space that equals the rotation vector to first
-/// order, as in the graphs of Ceres and SE-Sync. (The residual of g2o is the vector part itself, so
-/// the same rotation contributes a quarter to χ².) The residual of a sighting is Rᵀ(l - t) - z.
+/// A pose with translation t and rotation R moves by a translation ρ and a rotation φ to (t + R·ρ,
+/// R·Exp(φ)). Landmarks move by addition. The residual of a step from xᵢ to xⱼ that was measured as
+/// z is the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector. This vector consists of the pose's translation and
+/// rotation. In the plane the rotation is an angle in (-π, π]; in space it is twice the vector part
+/// of the quaternion with w ≥ 0. Twice the vector part equals the rotation vector to first order,
+/// as in the graphs of Ceres and SE-Sync. (The residual of g2o is the vector part itself, so the
+/// same rotation contributes a quarter of this to χ².) The residual of a sighting of the landmark l
+/// that was measured as z is Rᵀ(l - t) - z.
 pub trait Manifold: Place {
-    /// A residual of a step, or a move of a pose: 3 or 6 numbers.
+    /// A residual of a step, or a move of a pose, as 3 or 6 numbers.
     type PoseVector: AsRef<[f64]> + Copy;
-    /// A residual of a sighting, or a move of a landmark: 2 or 3 numbers.
+    /// A residual of a sighting, or a move of a landmark, as 2 or 3 numbers.
     type LandmarkVector: AsRef<[f64]> + Copy;
     /// Derivatives of a step's residual with respect to a pose.
     type StepDerivative: AsRef<[f64]> + Copy;
@@ -51,9 +53,9 @@ pub trait Manifold: Place {
         landmark: &Self::Landmark,
         measured: &Self::Landmark,
     ) -> (Self::LandmarkVector, Self::SightingDerivative, Self::LandmarkDerivative);
-    /// W·e of a step.
+    /// The weighted residual W·e of a step.
     fn weighted_step(information: &Self::PoseInformation, residual: &Self::PoseVector) -> Self::PoseVector;
-    /// W·e of a sighting.
+    /// The weighted residual W·e of a sighting.
     fn weighted_sighting(
         information: &Self::LandmarkInformation,
         residual: &Self::LandmarkVector,
@@ -85,8 +87,8 @@ fn by_rows<const R: usize, const C: usize, const N: usize>(m: &SMatrix<f64, R, C
     std::array::from_fn(|i| m[(i / C, i % C)])
 }
 
-/// One over the mean of the variances, which are the diagonal of the covariance; 0 if the mean is
-/// not a positive number.
+/// The reciprocal of the mean of the variances, which are the diagonal of the covariance; 0 if the
+/// mean is not a positive number.
 fn mean_information<const N: usize>(information: &SMatrix<f64, N, N>) -> f64 {
     // The elements are scaled by a power of two, which changes no bit of the result. Without
     // scaling, products of up to three large or small elements may not be normal numbers.

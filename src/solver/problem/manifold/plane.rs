@@ -1,4 +1,5 @@
-//! Poses in the plane: residuals (x, y, angle), and derivatives with respect to moves (ρ, φ).
+//! Poses in the plane: residuals (x, y, angle), and their derivatives with respect to moves by a
+//! translation ρ and an angle φ.
 use super::{Manifold, by_rows, mean_information};
 use crate::solver::problem::Plane;
 use nalgebra::{Isometry2, Matrix2, Matrix2x3, Matrix3, Translation2, UnitComplex, Vector2, Vector3};
@@ -12,7 +13,8 @@ impl Manifold for Plane {
 
     fn moved(pose: &Isometry2<f64>, by: &[f64]) -> Isometry2<f64> {
         let translation = pose.translation.vector + pose.rotation * Vector2::new(by[0], by[1]);
-        // Rotations are multiplied thousands of times, so they are renormalised.
+        // A rotation is multiplied thousands of times in the course of an iteration, so it is
+        // renormalised.
         let mut rotation = pose.rotation * UnitComplex::new(by[2]);
         rotation.renormalize();
         Isometry2::from_parts(Translation2::from(translation), rotation)

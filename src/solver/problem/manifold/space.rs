@@ -1,10 +1,11 @@
-//! Poses in space: residuals consist of the translation and twice the vector part of the
-//! quaternion; derivatives are with respect to moves (ρ, φ).
+//! Poses in space. Residuals consist of the translation and of twice the vector part of the
+//! quaternion. Derivatives are with respect to moves by a translation ρ and a rotation φ.
 use super::{Manifold, by_rows, mean_information};
 use crate::solver::problem::{Space, camera::cross};
 use nalgebra::{Isometry3, Matrix3, Matrix3x6, Matrix6, Rotation3, Translation3, UnitQuaternion, Vector3, Vector6};
 
-/// Twice the vector part of a quaternion with w ≥ 0, and w.
+/// Twice the vector part of a quaternion, and its scalar part w. The sign of the quaternion is
+/// chosen so that w ≥ 0.
 fn twice_vector(q: &UnitQuaternion<f64>) -> (Vector3<f64>, f64) {
     let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
     (Vector3::new(q.i, q.j, q.k) * (2.0 * sign), q.w * sign)
@@ -43,8 +44,9 @@ impl Manifold for Space {
         let error = measured.inv_mul(&relative);
         let (t, (r, w)) = (error.translation, twice_vector(&error.rotation));
         let back: Matrix3<f64> = measured.rotation.inverse().to_rotation_matrix().into_inner();
-        // 2·vec(q·(1, φ/2)) = r + (w + [v])·φ. A turn of `from` by φ equals a turn by -back·φ from
-        // the left, where the cross product has the opposite sign.
+        // With the vector part v of q, 2·vec(q·(1, φ/2)) = 2v + (w + [v])·φ. A turn of `from` by φ
+        // equals a turn by -back·φ from the left, for which the cross product [v] has the opposite
+        // sign.
         let (scaled, half) = (Matrix3::identity() * w, cross(&(r * 0.5)));
         let (mut by_from, mut by_to) = (Matrix6::zeros(), Matrix6::zeros());
         by_from.fixed_view_mut::<3, 3>(0, 0).copy_from(&-back);

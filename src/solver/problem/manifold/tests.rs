@@ -3,7 +3,7 @@ use crate::generate::Random;
 use crate::solver::problem::{Plane, Space};
 use nalgebra::{Isometry2, Isometry3, Translation3, UnitQuaternion, Vector2, Vector3};
 
-/// Returns another number around 0 at each call.
+/// A function that returns another number around 0 at each call.
 fn numbers() -> impl FnMut() -> f64 {
     let mut random = Random::new(9);
     move || 2.0 * random.unit() - 1.0
@@ -13,8 +13,8 @@ fn numbers() -> impl FnMut() -> f64 {
 fn check(rows: usize, derivative: &[f64], at: impl Fn(&[f64]) -> Vec<f64>) {
     let cols = derivative.len() / rows;
     for col in 0..cols {
-        // Residuals and third derivatives are about 10. So the finite step and the rounding each
-        // cause an error of at most about 1e-9.
+        // Residuals and third derivatives are about 10. So the finite step causes an error of at
+        // most about 1e-9, and rounding causes another error of at most about 1e-9.
         let h = 1e-5;
         let moved = |by: f64| {
             let mut step = vec![0.0; cols];

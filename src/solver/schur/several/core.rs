@@ -1,5 +1,5 @@
-//! The implementation for several right-hand sides, compiled once for all element types. Kernels:
-//! `cl/solver/schur/several.cl`.
+//! The implementation of [`Several`](super::Several), without a type parameter for elements, so
+//! that it is compiled once. Kernels: `cl/solver/schur/several.cl`.
 use super::super::{cameras::CameraColumns, core::Core, reduced::ReducedCore};
 use crate::{
     Error, Marker, Result,
@@ -13,7 +13,8 @@ use crate::{
 };
 
 kernel! {
-    struct SolveLower = "solve_lower" in "solver/schur/several.cl" {
+    in "solver/schur/several.cl":
+    struct SolveLower = "solve_lower" {
         factor: In<Elem>,
         b: In<Elem>,
         x: Out<Elem>,
@@ -24,10 +25,7 @@ kernel! {
         x_row: u64,
         x_col: u64,
     }
-}
-
-kernel! {
-    struct SolveUpper = "solve_upper" in "solver/schur/several.cl" {
+    struct SolveUpper = "solve_upper" {
         factor: In<Elem>,
         x: InOut<Elem>,
         points: u32,
@@ -37,7 +35,7 @@ kernel! {
     }
 }
 
-/// The preparation for several right-hand sides, without element types.
+/// The preparation for several right-hand sides, whose element type is known at run time only.
 pub(super) struct SeveralCore {
     element: ElementType,
     pub n: usize,

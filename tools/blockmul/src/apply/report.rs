@@ -15,7 +15,7 @@ use serde::Serialize;
 struct Fields {
     #[serde(flatten)]
     product: Formatted,
-    /// `None` without `--gram`.
+    /// The second product of `--gram`, or `None` without the option.
     gram: Option<Gram>,
     /// Whether y has the same bits in every run.
     reproducible: bool,
@@ -24,9 +24,9 @@ struct Fields {
     vectors: &'static str,
     semiring: Semiring,
     transposed: bool,
-    /// The factor of the y of `--onto`; `None` without it.
+    /// The factor of the y of `--onto`, or `None` if there is no `--onto`.
     beta: Option<f64>,
-    /// Whether only one triangle of A is kept. The size `a` is that of the whole A.
+    /// Whether only one triangle of A is kept. The size `a` in the report is that of the whole A.
     symmetric: bool,
     a: Size,
     x: Size,
@@ -40,7 +40,7 @@ struct Fields {
 /// The format of a product.
 #[derive(Serialize)]
 struct Formatted {
-    /// `None` for the reference.
+    /// The format in which A is multiplied, or `None` if the reference multiplies.
     format: Option<Format>,
     why: Option<String>,
     /// The order in which the terms of a sum are added.
@@ -58,7 +58,7 @@ impl Formatted {
 /// The fields of y = Jᵀ·(W·(J·x)), except for those of the product with J.
 #[derive(Serialize)]
 struct Gram {
-    /// The kind of weights; `None` if there are no weights.
+    /// The kind of weights, or `None` if there are no weights.
     weights: Option<&'static str>,
     /// The product with Jᵀ.
     #[serde(flatten)]
@@ -163,5 +163,5 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         report.a.entries(),
         report.executed.text()
     );
-    output::summary(&text, args.quiet, [&args.output, &args.run.report], messages)
+    output::summary(&text, args.files.writing.quiet, [&args.output, &args.run.report], messages)
 }

@@ -28,7 +28,7 @@ pub struct Product<'a> {
     pub x: &'a AnyValues,
     /// W, if there is one.
     pub weights: Option<&'a HostWeights>,
-    /// The contents of y to which the product is added.
+    /// The earlier contents of y, to which the product is added.
     pub old: Option<&'a AnyValues>,
 }
 
@@ -40,7 +40,7 @@ struct Run {
 
 pub struct Took {
     /// The formats with the reasons for them: one for A·x, two for the products with J and Jᵀ of
-    /// --gram. Empty for the reference.
+    /// --gram. No formats if the reference multiplies.
     pub formats: Vec<(Format, String)>,
     pub convert_ms: Option<f64>,
     pub device_bytes: u64,
@@ -84,7 +84,7 @@ pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> st
 }
 
 impl Product<'_> {
-    /// The first factor: A or its transpose.
+    /// Returns the first factor: A or its transpose.
     fn factor(&self) -> Factor<'_, AnyMatrix> {
         Factor { operand: &self.a.whole, transposed: self.args.transpose }
     }
@@ -94,7 +94,7 @@ impl Product<'_> {
         self.old.map_or(0.0, |_| self.args.beta.unwrap_or(1.0))
     }
 
-    /// The old y and its factor.
+    /// Returns the old y and its factor.
     fn onto(&self) -> Option<Onto<'_>> {
         self.old.map(|old| Onto { beta: self.beta(), old })
     }
@@ -103,7 +103,7 @@ impl Product<'_> {
         self.weights.map(Weights::as_ref)
     }
 
-    /// Rows and columns of A, or of its transpose.
+    /// Returns the numbers of rows and columns of A, or of its transpose.
     fn sides(&self) -> [usize; 2] {
         let size = Size::of(&self.a.whole);
         if self.args.transpose { [size.cols(), size.rows()] } else { [size.rows(), size.cols()] }
@@ -161,8 +161,8 @@ impl Product<'_> {
         if args.any_order { options.any_order() } else { options }
     }
 
-    /// Executes a plan once, or several times after a warm-up, and reads y back. The plan is new:
-    /// `clock` was started before it was made.
+    /// Executes a plan once, or several times after a warm-up, and reads y back. The plan must be
+    /// new; `clock` was started before it was made.
     fn executed<'i, P: Planned<Output = DeviceVector<Any>>>(
         &self,
         clock: Instant,
@@ -185,7 +185,7 @@ impl Product<'_> {
         Ok(Run { y: y.download()?, took })
     }
 
-    /// Computes the product by the reference, in ascending order.
+    /// Computes the product by the reference, with terms added in ascending order.
     fn by_reference(&self) -> Result<AnyValues> {
         let (Args { semiring, gram, .. }, order) = (self.args, Order::Ascending);
         match (gram, self.onto()) {
@@ -197,8 +197,9 @@ impl Product<'_> {
         }
     }
 
-    /// The number of elements of y that differ from the reference's in the order of the formats.
-    /// They are compared bit for bit or, if a format has no fixed order, within rounding.
+    /// Returns the number of elements of y that differ from the reference's, whose sums are in the
+    /// order of the formats. Elements are compared bit for bit or, if a format has no fixed order,
+    /// within rounding.
     fn wrong(&self, y: &AnyValues, took: &Took) -> Result<usize> {
         let (semiring, orders) = (self.args.semiring, [0, 1].map(|turn| took.order(turn)));
         match (self.args.gram, self.onto()) {
@@ -208,7 +209,7 @@ impl Product<'_> {
         }
     }
 
-    /// A number that no sum of integers exceeds in magnitude.
+    /// An upper bound of the magnitudes of all sums of integers.
     fn bound(&self, sums: IntegerSums) -> f64 {
         let a = self.factor();
         let first = sums.bound_of_vectors(a, self.x.magnitude());
@@ -218,7 +219,7 @@ impl Product<'_> {
         }
     }
 
-    /// The exact sums of integers; `None` if they are not known.
+    /// The exact sums of integers, or `None` if they are not known.
     fn exact(&self, sums: IntegerSums) -> Option<Vec<i128>> {
         let a = self.factor();
         let first = sums.exact(a, |k| self.x.number(k) as i128);

@@ -63,8 +63,8 @@ pub fn read(
     Ok((weights, converted))
 }
 
-/// The blocks on the diagonal of a matrix; fails if there are entries elsewhere. Places without an
-/// entry are 0.
+/// The blocks on the diagonal of a matrix; fails if there are entries elsewhere. Places of a block
+/// without an entry become 0.
 fn on_diagonal(w: &Csc<f64>, side: usize) -> Result<AnyMatrix, Failure> {
     if let Some((row, col, _)) = w.entries().find(|(row, col, _)| row / side != col / side) {
         let place = format!("W has an entry at row {}, column {}", row + 1, col + 1);

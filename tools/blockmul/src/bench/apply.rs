@@ -24,8 +24,8 @@ pub fn transposed(of: &Operands<'_>) -> Result<Outcomes> {
     in_formats(of, true)
 }
 
-/// Times products in every requested format. For a symmetric matrix the whole is timed first, then
-/// its triangle.
+/// Times products in every requested format. For a symmetric matrix the whole matrix is timed
+/// first, and then its triangle.
 fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
     let a = of.matrix()?;
     let triangle = if of.bench.args.symmetric { Some(lower(&a)?) } else { None };
@@ -39,8 +39,8 @@ fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
     Ok(outcomes)
 }
 
-/// The requested formats. If there are none, a single `None`: values stay in A's own order. `all`
-/// means every format that blocks of this shape can use.
+/// The requested formats. If no format is requested, the list has a single `None`: values stay in
+/// A's own order. `all` means every format that blocks of this shape can use.
 pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
     // The name `all` is not a format, so it is `None` in the list.
     match of.bench.args.format.iter().copied().collect::<Option<Vec<Format>>>() {
@@ -55,8 +55,8 @@ pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
 
 /// Times a product. `stored` is the whole matrix or a triangle of it. With a format, A's values are
 /// packed in its order; otherwise they stay in place. The counted bytes are the values, x, y, and
-/// the index. The index has 4 bytes for each entry and row in a format, and 8 bytes for each entry
-/// if values are in place (4 for Aᵀ).
+/// the index. The index has 4 bytes for each entry and row if a format is used, and 8 bytes for
+/// each entry if values are in place (4 for Aᵀ).
 fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], format: Option<Format>) -> Result<Record> {
     let (shape, is_triangle) = (a.shape(), !std::ptr::eq(a, stored));
     let da = on.device().upload(stored)?;
@@ -95,8 +95,8 @@ fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], for
     }
 }
 
-/// The prefix of a format's name in a variant. It says how the format was chosen; it is empty if
-/// the format was requested.
+/// The prefix of a format's name in a variant. The prefix says how the format was chosen; it is
+/// empty if the format was requested.
 pub fn chosen(on: &Subject<'_>, format: Format) -> &'static str {
     match (format, on.bench.args.any_order) {
         (Format::Auto, true) => "auto in any order: ",

@@ -1,4 +1,4 @@
-//! Products with JᵀJ and JᵀWJ that do not form these matrices. One such product replaces the
+//! Products with JᵀJ and JᵀWJ that do not form these matrices. One product with JᵀJ replaces the
 //! operations `gram` and `apply`.
 use super::apply::{bytes, chosen, formats, options, vector};
 use super::measure::Subject;
@@ -26,7 +26,7 @@ struct Operator<'a> {
     residuals: Option<(&'a Weights<AnyMatrix, AnyValues>, Between<'a>)>,
     formats: [Format; 2],
     /// The names of the formats, appended to the operation in the field `variant` of a record.
-    /// Empty if J's values are not packed.
+    /// The names are empty if J's values are not packed.
     suffix: String,
     /// The number of words of structure that the two products read.
     words: usize,
@@ -39,9 +39,9 @@ pub fn apply_gram(of: &Operands<'_>) -> Result<Outcomes> {
     Ok(formats.iter().flat_map(|&format| of.everywhere(&|on| products(on, &j, format))).collect())
 }
 
-/// Times Jᵀ·(J·x), then the same with a weight for each row. With a format, J's values are packed
-/// twice; otherwise they stay in place. The bytes of both products are counted: the values for each
-/// product, the indices as for A·x and Aᵀ·x, and all vectors.
+/// Times Jᵀ·(J·x), then Jᵀ·(W·(J·x)) with a weight for each row. With a format, J's values are
+/// packed twice; otherwise the values stay in place. The bytes of both products are counted: the
+/// values for each product, the indices as for A·x and Aᵀ·x, and all vectors.
 fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<Vec<Record>> {
     let on_device = on.device().upload(j)?;
     let size = Size::of(j);
@@ -107,7 +107,8 @@ impl<'a> Operator<'a> {
         let &Self { j, x, formats, words, .. } = self;
         let (orders, weighed) = (formats.map(Format::order), weights.map(Weights::as_ref));
         let right = verify::verify_vector_gram(on.semiring(), orders, j, weighed, x, y)? == 0;
-        // J·x is written and read. If there are weights, W is read, and W·J·x is written and read.
+        // J·x is written and read. With weights, W is counted as read, and W·J·x as written and
+        // read.
         let between = if weights.is_some() { 5 } else { 2 };
         let elements = 2 * j.values().len() + x.len() + y.len() + between * Size::of(j).rows();
         let bytes = bytes(j.element(), elements, 4 * words);

@@ -37,7 +37,7 @@ pub struct DenseArgs {
 }
 
 impl DenseArgs {
-    /// The name of the first of these options that was given.
+    /// Returns the name of the first option of the operation dense that was given.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             ("--columns", self.columns.is_some()),
@@ -109,8 +109,8 @@ impl Operands<'_> {
         self.by_plan(on, packed.method().name(), &packed, plan_ms, || &d)
     }
 
-    /// Verifies and times a plan by the method `name`. The counted bytes are the values, D and C,
-    /// and 4 bytes of index for each entry and row.
+    /// Verifies and times a plan by the method `name`. The counted bytes of A·D are the values, D
+    /// and C, and 4 bytes of index for each entry and row.
     fn by_plan<'i, P: Planned<Output = DeviceDense<Any>>>(
         &self,
         on: &Subject<'_>,

@@ -26,7 +26,7 @@ struct Family {
 type Make<M> = fn(&[usize], BlockShape) -> Result<M>;
 
 /// The families of `blockmul generate`, and two with long columns. The default sizes have a few
-/// hundred thousand to a few million products; `cameras` has more.
+/// hundred thousand to a few million products. `cameras` has more products.
 static FAMILIES: [Family; 7] = [
     Family {
         name: "uniform",
@@ -142,15 +142,15 @@ pub struct Named {
 }
 
 impl Named {
-    /// Parses `FAMILY` or `FAMILY:20000x8`; `None` if there is no such family.
+    /// Parses `FAMILY` or `FAMILY:20000x8`, or returns `None` if there is no such family.
     pub fn parse(text: &str) -> Option<std::result::Result<Self, String>> {
         let (name, sizes) = text.split_once(':').map_or((text, None), |(name, sizes)| (name, Some(sizes)));
         let family = FAMILIES.iter().find(|family| family.name == name)?;
         Some(sizes.map(|sizes| family.parse(sizes)).transpose().map(|sizes| Self { family, sizes }))
     }
 
-    /// The family with its sizes. If the name has no sizes, the matrix gets about `elements` stored
-    /// elements in blocks of this shape.
+    /// Returns the family with its sizes. If the name has no sizes, the matrix gets about
+    /// `elements` stored elements in blocks of this shape.
     pub fn sized(&self, elements: Option<usize>, block: BlockShape) -> Self {
         let scaled = || elements.map(|elements| (self.family.scaled)(elements, block.area()));
         Self { family: self.family, sizes: self.sizes.clone().or_else(scaled) }
@@ -160,7 +160,7 @@ impl Named {
         self.sizes.clone().unwrap_or_else(|| self.family.defaults())
     }
 
-    /// The name with its sizes, such as `uniform:16000x8`.
+    /// The name of the family with its sizes, such as `uniform:16000x8`.
     pub fn name(&self) -> String {
         let sizes: Vec<_> = self.sizes().iter().map(usize::to_string).collect();
         format!("{}:{}", self.family.name, sizes.join("x"))

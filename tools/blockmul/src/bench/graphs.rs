@@ -14,7 +14,7 @@ use blockmul::{
     reference,
 };
 
-/// Patches of a graph: as many as `blockmul patches` makes by default.
+/// Patches of a graph have the default number of `blockmul patches`.
 const PATCHES: u64 = 64;
 
 /// Times shortest paths from the first vertex with each schedule. The lengths of edges are the
@@ -70,8 +70,8 @@ fn of_vertices(
 }
 
 /// Times patches around [`PATCHES`] vertices drawn at random, or around all vertices if there are
-/// fewer. The lengths of edges are those of [`paths`]. The sizes of patches are first not balanced,
-/// then balanced.
+/// fewer. The lengths of edges are those of the operation [`paths`]. Patches are timed first
+/// without balanced sizes, then with them.
 pub fn patches(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| {
         of.check_element(&[ElementType::F64])?;

@@ -24,7 +24,7 @@ impl Bench<'_> {
     pub fn iteration(&self, path: &Path) -> Result<Vec<Record>> {
         self.messages.step(format!("reading {}", path.display()));
         let name = name(path);
-        // The solver uses the same weights.
+        // The weights used here are those of the solver.
         let file = problem::read_with(path, self.args.edges.map(Edges::from))?;
         let (problem, rewarding) = start::weighable(file.problem);
         if let Some(start::Rewarding { count, .. }) = rewarding {

@@ -35,7 +35,7 @@ impl Input {
         }
     }
 
-    /// The path, if it is a file.
+    /// The path, if the input is a file.
     pub fn file(&self) -> Option<&PathBuf> {
         match self {
             Self::Family(_) => None,
@@ -55,7 +55,7 @@ impl Input {
         }
     }
 
-    /// The name of the family; the path of a file.
+    /// The name of the family, or the path of the file.
     pub fn name(&self) -> String {
         match self {
             Self::Family(named) => named.family().into(),
@@ -71,13 +71,13 @@ pub enum Padded {
     Kept,
     /// The zeros are left out: in the algebra they would be entries.
     LeftOut,
-    /// The zeros are left out, since they would be edges; the matrix is read as scalars.
+    /// The matrix is read as scalars, without the zeros, which would be edges.
     Graph,
 }
 
 /// An input whose file, if it has one, has been read.
 pub enum Source {
-    /// A family, and the number of stored elements if its name has no sizes.
+    /// A family, and the number of stored elements to generate if the family's name has no sizes.
     Family(Named, Option<usize>),
     File {
         name: String,
@@ -89,8 +89,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads a file. Zeros in its blocks are left out for an operation in which they would count as
-    /// entries.
+    /// Reads a file. Zeros in the blocks of the file are left out for an operation in which they
+    /// would count as entries.
     pub fn open(
         input: &Input,
         elements: Option<usize>,
@@ -127,7 +127,7 @@ impl Source {
         }
     }
 
-    /// The matrix in blocks of `shape`. Random values are those of [`drawn`].
+    /// The matrix in blocks of `shape`. The random values of a matrix are those of [`drawn`].
     ///
     /// # Errors
     /// [`blockmul::Error::Argument`] for values of a file that the element type cannot hold.
@@ -172,8 +172,8 @@ impl Source {
     }
 
     /// A in blocks of `shape`, and B. If A is square, B is A itself, in blocks whose height is the
-    /// width of A's blocks; else B is the transpose of A. The second matrix is `None` if B equals A
-    /// with its blocks.
+    /// width of A's blocks; else B is the transpose of A. For a B that equals A with its blocks,
+    /// returns `None`.
     pub fn operands(&self, element: ElementType, shape: BlockShape) -> Result<(AnyMatrix, Option<AnyMatrix>)> {
         let a = self.any(element, shape)?;
         let size = Size::of(&a);
@@ -188,8 +188,9 @@ impl Source {
     }
 }
 
-/// Scales a random number before it is rounded to an element. Integers are 8 times the number, so
-/// that numbers from -1 to 1 become whole numbers from -8 to 8; unsigned types have those from 0.
+/// Scales a random number before it is rounded to an element. Integers become 8 times the number,
+/// so that numbers from -1 to 1 become whole numbers from -8 to 8. Unsigned types get whole numbers
+/// from 0.
 fn scaled(element: ElementType, number: f64) -> f64 {
     if element.is_integer() { 8.0 * number } else { number }
 }

@@ -12,7 +12,7 @@ pub use blockmul::reference::verify::{
 use blockmul::{Device, Planned, Result, Semiring, device::StageTime, extra::host::Progress, matrix::AnyView};
 use std::{cell::OnceCell, num::NonZero, time::Instant};
 
-/// Minimum number of rounds. With fewer rounds, a single one could determine the median.
+/// Minimum number of rounds. With fewer rounds, a single round could determine the median.
 const LEAST_ROUNDS: u32 = 3;
 
 /// Milliseconds of executions that are not timed: a GPU that was idle while the host verified a
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// The data that all operations of a run share.
+/// The data that all operations of a run of `bench` share.
 pub struct Bench<'a> {
     pub args: &'a Args,
     pub devices: Vec<Place>,
@@ -107,8 +107,8 @@ impl Subject<'_> {
         self.bench.args.semiring
     }
 
-    /// Makes the record of a variant before it is timed. `right` says whether its result has the
-    /// reference's bits.
+    /// Makes the record of a variant before it is timed. `right` says whether the result of the
+    /// variant has the reference's bits.
     pub fn record<'m>(&self, variant: impl Into<String>, a: impl Into<AnyView<'m>>, right: bool) -> Result<Record> {
         let (a, mut variant) = (a.into(), variant.into());
         if self.semiring() != Semiring::PlusTimes {
@@ -135,7 +135,8 @@ impl Subject<'_> {
         self.executed(&plan, plan_ms, inputs, record)
     }
 
-    /// Times a plan that exists, as [`Subject::by_plan`] does. `plan_ms` is the time to make it.
+    /// Times a plan that exists, as [`Subject::by_plan`] does. `plan_ms` is the time to make the
+    /// plan.
     pub fn executed<'i, P: Planned>(
         &self,
         plan: &P,
@@ -164,13 +165,13 @@ impl Subject<'_> {
         })
     }
 
-    /// Times executions without stages; `run` enqueues one.
+    /// Times executions without stages; `run` enqueues one execution.
     pub fn timed(&self, record: Record, run: &mut dyn FnMut() -> Result<()>) -> Result<Record> {
         self.rounds(record, false, &mut |_| run().map(|()| Vec::new()))
     }
 
-    /// Times executions. `run(false)` enqueues one; `run(true)` also waits for it and returns the
-    /// times of its stages, if there are any.
+    /// Times executions. `run(false)` enqueues an execution; `run(true)` also waits for it, and
+    /// returns the times of its stages, if there are any.
     fn rounds(
         &self,
         record: Record,

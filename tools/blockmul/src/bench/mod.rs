@@ -1,7 +1,7 @@
-//! `blockmul bench`: products and other operations, verified, then timed. `operation` lists them,
-//! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
-//! `table` the output, `session` a run. Each other file has operations and their reference results.
-//! `lab bench` adds operations on arrays.
+//! `blockmul bench`: products and other operations, verified, then timed. `operation` lists the
+//! operations, `families` and `matrices` have the operands, `measure` the timing, `record`,
+//! `results` and `table` the output, `session` a run. Each other file has operations and their
+//! reference results. `lab bench` adds operations on arrays.
 pub mod apply;
 mod apply_gram;
 pub mod dense;
@@ -145,9 +145,6 @@ pub struct Args {
     dense: dense::DenseArgs,
     #[command(flatten)]
     pub files: FileArgs,
-    /// Print neither messages nor the table.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Parses the name of an operation.
@@ -205,8 +202,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     args.check()?;
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
-    args.files.overwriting.places().reads(files).json(&args.json).check()?;
-    let bench = Bench { args, devices: args.devices()?, messages: Messages::new(args.quiet) };
+    args.files.writing.places().reads(files).json(&args.json).check()?;
+    let bench = Bench { args, devices: args.devices()?, messages: Messages::new(args.files.writing.quiet) };
     let mut session = Session::new(&bench);
     for file in &args.iterations {
         session.keep_all(&file.display().to_string(), bench.iteration(file))?;

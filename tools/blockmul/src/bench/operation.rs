@@ -13,8 +13,8 @@ pub struct Operation {
     pub help: &'static str,
     /// The families if no inputs are given.
     families: Families,
-    /// The stored elements of a family that is named without sizes. `None` for the family's default
-    /// sizes.
+    /// The stored elements of a family that is named without sizes. `None` stands for the family's
+    /// default sizes.
     pub elements: fn(&Device) -> Option<usize>,
     /// Executions that are enqueued together in a round.
     pub together: u32,
@@ -28,7 +28,7 @@ pub struct Operation {
 pub enum Measure {
     /// A matrix on a device.
     Matrix(fn(&Operands<'_>) -> Result<Outcomes>),
-    /// A matrix on a device, with one record.
+    /// A matrix on a device, for an operation with only one record.
     Each(fn(&Subject<'_>, &AnyMatrix) -> Result<Record>),
     /// A matrix whose entries are edges.
     Graph(fn(&Operands<'_>) -> Result<Outcomes>),
@@ -41,7 +41,7 @@ pub enum Measure {
 /// Families with the shapes of their blocks. If there are no shapes, the family's own is used.
 type Families = &'static [(&'static str, &'static [(usize, usize)])];
 
-/// For each device (and each method), the records, or the reason why there are none.
+/// The records of each device (and each method), or the reason why there are none.
 pub type Outcomes = Vec<Result<Vec<Record>>>;
 
 pub const BY_ROWS: &str = "--by-rows";
@@ -149,8 +149,8 @@ pub static OPERATIONS: [Operation; 24] = [
         .on(&[("uniform:400000x9", &[])]),
 ];
 
-/// Builders of operations, from a name and a measure. By default an operation uses families of
-/// their default sizes, and its executions are enqueued one by one.
+/// Functions that build an operation from a name and a function that measures it. By default an
+/// operation uses families of their default sizes, and its executions are enqueued one by one.
 impl Operation {
     const fn new(name: &'static str, measure: Measure) -> Self {
         Self { name, measure, help: "", families: &[], elements: |_| None, together: 1, options: &[] }
@@ -203,7 +203,7 @@ impl Operation {
         self.on(families).elements(|_| Some(1 << 23)).together(10)
     }
 
-    /// The inputs if none are given, and the shapes of their blocks.
+    /// The default inputs, and the shapes of their blocks.
     pub fn inputs(&self, symmetric: bool) -> Vec<(Input, Vec<BlockShape>)> {
         let families = if symmetric { &[("pose-graph", &[(3, 3), (6, 6)][..])] } else { self.families };
         let shape = |&(rows, cols): &(usize, usize)| BlockShape::new(rows, cols).expect("sides of a block");
@@ -233,12 +233,12 @@ impl Operands<'_> {
         }
     }
 
-    /// Refuses all element types except these.
+    /// Refuses all element types except the given ones.
     pub fn check_element(&self, types: &[ElementType]) -> Result<()> {
         if types.contains(&self.element) { Ok(()) } else { Err(self.refused()) }
     }
 
-    /// The error that refuses the element type.
+    /// Returns the error that refuses the element type.
     pub fn refused(&self) -> Error {
         Error::Argument(format!("{} is not for matrices of {}", self.operation.name, self.element))
     }
@@ -264,7 +264,7 @@ impl Operands<'_> {
         self.bench.devices.iter().map(|place| measure(&self.on(place))).collect()
     }
 
-    /// Measures the operation, or refuses the element type.
+    /// Measures the operation for an input, or refuses the element type.
     pub fn measure(&self) -> Result<Outcomes> {
         self.check()?;
         match self.operation.measure {
@@ -274,7 +274,7 @@ impl Operands<'_> {
         }
     }
 
-    /// Measures the matrix on every device.
+    /// Measures an operation on the matrix on every device.
     pub fn each(&self, measure: &dyn Fn(&Subject<'_>, &AnyMatrix) -> Result<Vec<Record>>) -> Result<Outcomes> {
         let a = self.matrix()?;
         Ok(self.everywhere(&|on| measure(on, &a)))

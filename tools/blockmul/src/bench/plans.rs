@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 const MOST: usize = 9;
 const PLANNING: Duration = Duration::from_millis(300);
 
-/// Makes a plan several times. The milliseconds are the median of all times but the first, which
-/// includes the compilation of kernels.
+/// Makes a plan several times. The milliseconds of a plan are the median of all its times except
+/// the first, which includes the compilation of kernels.
 pub fn planned<P>(device: &Device, plan: impl Fn() -> Result<P>) -> Result<(P, f64)> {
     drop(plan()?);
     device.finish()?;
     let (begin, mut runs) = (Instant::now(), Vec::new());
     loop {
-        // The memory of the previous plan is used again.
+        // The next plan uses the memory of the previous one again.
         let clock = Instant::now();
         let planned = plan()?;
         device.finish()?;

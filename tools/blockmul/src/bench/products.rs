@@ -19,7 +19,7 @@ const PARTS: GramParts = GramParts { diagonal: Part::Lower, between: Part::Upper
 /// A and B of a product, and C by the reference.
 struct Factors {
     a: AnyMatrix,
-    /// B; `None` if it is A.
+    /// The factor B, or `None` if B is A.
     b: Option<AnyMatrix>,
     want: AnyMatrix,
 }
@@ -90,7 +90,8 @@ fn from_nothing(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<R
     product.run()?;
     device.finish()?;
 
-    // C returns to the pool before the next run. Measuring the stages would lengthen the whole run.
+    // The memory of C returns to the pool before the next run. Measuring the stages would make the
+    // whole product slower, so they are measured in another run.
     let untimed = Product::of(&a, b).method(method).semiring(on.semiring()).untimed();
     let (mut stages, mut last) = (Vec::new(), first);
     let runs = on.bench.args.patience.rounds(&progress, &mut || {
@@ -204,7 +205,8 @@ mod tests {
         let on = bench.on(&bench.devices[0], &OPERATIONS[0], "a".into());
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
-        // Cases: the product; one bit different; a zero of the other sign; another pattern.
+        // The cases are the right product, one with a different bit, one with a zero of the other
+        // sign, and one with another pattern.
         let more = Csc::from_triplets(2, 2, [(0, 0, 4.0), (1, 0, 0.0), (1, 1, 0.0)]).unwrap();
         for (want, right) in [
             (with([4.0, 0.0]), true),

@@ -32,7 +32,7 @@ pub fn read(bench: &Bench<'_>, input: &Input, elements: Option<usize>) -> Result
     by_threads(bench, name, &path, &matrix)
 }
 
-/// Times reading the file in `path` by one thread, two, and all.
+/// Times reading the file in `path` by one thread, by two, and by all threads.
 fn by_threads(bench: &Bench<'_>, name: String, path: &Path, want: &Csc<f64>) -> Result<Vec<Record>> {
     let bytes = std::fs::metadata(path).map_err(|source| Error::Io { path: path.into(), source })?.len();
     let all = std::thread::available_parallelism().map_or(1, usize::from);

@@ -8,7 +8,7 @@ use blockmul::{
 };
 use serde::Serialize;
 
-/// A product or another operation that was timed, or that was wrong.
+/// A product or another operation that was timed, or whose result was wrong.
 #[derive(Serialize, Default)]
 pub struct Record {
     pub library: &'static str,
@@ -18,7 +18,7 @@ pub struct Record {
     pub device: String,
     pub platform: String,
     pub driver: String,
-    /// Threads of a CPU.
+    /// Number of threads, for work on a CPU.
     pub threads: Option<u32>,
     pub matrix: String,
     pub a: Size,
@@ -26,16 +26,17 @@ pub struct Record {
     pub element: &'static str,
     /// Entries (blocks) of the result.
     pub c_nnz: usize,
-    /// Bandwidth of a copy on the device, in 10^9 bytes a second, which are read or written. `None`
-    /// for the host.
+    /// Bandwidth of a copy on the device, in 10^9 bytes read or written a second, or `None` for
+    /// work on the host.
     pub copy_gb_s: Option<f64>,
     pub products: u64,
-    /// For products 2 x products x block_rows x inner x block_cols.
+    /// The floating-point operations; for matrix products 2 x products x block_rows x inner x
+    /// block_cols.
     pub flops: u64,
     /// Whether the result has the reference's bits.
     pub verified: bool,
-    /// Times from operands on the device to C complete there; empty if C was wrong. If executions
-    /// are enqueued together, a time is their mean.
+    /// The milliseconds of each run, from operands on the device until C is complete there; empty
+    /// if C was wrong. If executions are enqueued together, a time is the mean of the executions.
     pub runs_ms: Vec<f64>,
     /// Median of `runs_ms`.
     pub ms: Option<f64>,
@@ -50,7 +51,7 @@ pub struct Record {
     /// `gb_s` as a fraction of the bandwidth of a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_copy: Option<f64>,
-    /// The time to make the plan, without compilation of kernels.
+    /// Milliseconds to make the plan, without compilation of kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_ms: Option<f64>,
     /// Numbers of kernels launched, of blocking reads, and of bands.
@@ -72,7 +73,7 @@ pub struct Stage {
     pub launches: u32,
     runs_ms: Vec<f64>,
     pub ms: Option<f64>,
-    /// Lower bound of the bytes that the stage moves.
+    /// Lower bound of the bytes that the stage has to move.
     pub bytes: Option<u64>,
     flops: Option<u64>,
     /// `bytes` divided by the median time.
@@ -130,7 +131,7 @@ impl Record {
         format!("{} in {} {} by {}", self.matrix, self.block(), self.element, self.variant)
     }
 
-    /// The device; for work on the host, with its number of threads.
+    /// The name of the device; for work on the host it includes the number of threads.
     pub fn place(&self) -> String {
         match (self.copy_gb_s, self.threads) {
             (None, Some(threads)) => format!("{} ({threads} threads)", self.device),
@@ -140,7 +141,7 @@ impl Record {
 
     /// The shape of A's blocks.
     pub fn block(&self) -> String {
-        self.a.block.map_or("mixed".into(), |[rows, cols]| format!("{rows}x{cols}"))
+        self.a.block.map_or_else(String::new, |[rows, cols]| format!("{rows}x{cols}"))
     }
 
     /// The variant as text. If a requested method left columns to others, the methods that ran come

@@ -4,7 +4,8 @@ use super::record::Record;
 use crate::report::command_line;
 use serde::Serialize;
 
-/// The schema of the JSON. Its number is increased by changes that a reader must know.
+/// The schema of the JSON. The number of the schema is increased by changes that a reader must
+/// know.
 const SCHEMA: &str = "blockmul-bench/1";
 
 #[derive(Serialize)]

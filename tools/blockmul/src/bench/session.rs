@@ -76,7 +76,7 @@ impl<'a> Session<'a> {
             (wanted, _) => wanted.to_vec(),
         };
         for shape in blocks {
-            // The blocks of families are full.
+            // The blocks of generated families are full, so they have no padding.
             let checked = check_blocks(bench.args.semiring, &[("--block", shape)]);
             if let (Input::File(_), Err(failure)) = (input, checked) {
                 self.note(&source.name(shape), &failure);
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Keeps the records, or reports why there are none.
+    /// Adds records to the results, or reports why there are none.
     pub fn keep_all(&mut self, what: &str, records: Outcome<Vec<Record>>) -> Result<(), Failure> {
         match records {
             Ok(records) => records.into_iter().try_for_each(|record| self.keep(record)),
@@ -111,7 +111,7 @@ impl<'a> Session<'a> {
         self.bench.messages.pause(|| tell(Tone::Error, &failure.of(what)));
     }
 
-    /// Writes the file after every record, because a benchmark may take long.
+    /// The output file is written after every record, because a benchmark may take long.
     fn keep(&mut self, record: Record) -> Result<(), Failure> {
         self.bench.messages.passed(|| format!("{}: {} ms", record.what(), number(record.ms, 3)));
         self.results.push(record);
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
         let to_stdout = self.bench.args.json.as_deref().is_some_and(output::is_standard);
         self.bench.messages.pause(|| match to_stdout {
             true => output::print(&results::json(&self.results)),
-            false if self.bench.args.quiet || self.results.is_empty() => Ok(()),
+            false if self.bench.args.files.writing.quiet || self.results.is_empty() => Ok(()),
             false => {
                 let text = table::text(&self.results, self.bench.args.stages);
                 output::print_beside(self.bench.args.json.is_some(), &visible(&text))

@@ -65,8 +65,8 @@ pub fn permute_lower(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     )
 }
 
-/// Times the transposition of a pattern. The bytes count every input as read once and every output
-/// as written once.
+/// Times the transposition of a pattern. The counted bytes are those of every input, which is read
+/// once, and of every output, which is written once.
 pub fn transpose_pattern(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (pattern, rounds) = (a.pattern(), on.bench.args.patience.rounds.get() as usize);
     let ((found, source), runs) = primitives::transpose(on.device(), pattern, rounds)?;
@@ -117,7 +117,7 @@ fn permuted(a: &AnyMatrix, rows: &[usize], cols: &[usize]) -> Result<AnyMatrix> 
     modelled(a, |a| Ok(with_columns(&with_columns(a, cols)?.transpose(), rows)?.transpose()))
 }
 
-/// The matrix of these block columns of A.
+/// Returns the matrix of the given block columns of A.
 fn with_columns(a: &Cbc<f64>, cols: &[usize]) -> Result<Cbc<f64>> {
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for &col in cols {

@@ -20,7 +20,7 @@ pub fn norms(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     )
 }
 
-/// Times A·diag(d). Its result is verified with other numbers; it is timed with ones, which do not
+/// Times A·diag(d). The result is verified with other numbers, and timed with ones, which do not
 /// change A.
 pub fn scale(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let d = vector(a.element(), Size::of(a).cols());
@@ -43,7 +43,7 @@ pub fn dot(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     on.timed(record, &mut || dx.dot(&dy).map(drop))
 }
 
-/// Times y = alpha·x + y of two such vectors.
+/// Times y = alpha·x + y of two vectors as long as A has stored elements.
 pub fn axpy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     const ALPHA: f64 = 1e-3;
     let (x, y) = (a.values(), vector(a.element(), a.values().len()));
@@ -54,8 +54,8 @@ pub fn axpy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     on.timed(record, &mut || dy.axpy(ALPHA, &dx))
 }
 
-/// The record of an operation on two vectors as long as A has stored elements. It reads and writes
-/// `elements` elements in all.
+/// The record of an operation on two vectors as long as A has stored elements. The operation reads
+/// and writes `elements` elements in all.
 fn of_vectors(on: &Subject<'_>, variant: &str, a: &AnyMatrix, elements: usize, right: bool) -> Result<Record> {
     let size = Size::of_vector(a.values().len());
     Ok(Record { a: size, b: size, bytes: bytes(a.element(), elements, 0), ..on.record(variant, a, right)? })

@@ -28,7 +28,7 @@ struct Fields {
     symmetric: bool,
     preconditioner: Preconditioner,
     tolerance: f64,
-    /// The most steps.
+    /// The limit of steps.
     limit: u32,
     a: Size,
     b: Size,
@@ -37,8 +37,8 @@ struct Fields {
     upload_ms: f64,
     /// Milliseconds to prepare the product, and to request kernels.
     plan_ms: f64,
-    /// Milliseconds to solve, in the median run. They include the preconditioner, but not the
-    /// compilation or loading of kernels.
+    /// Milliseconds to solve, in the median run. The milliseconds to solve include the
+    /// preconditioner, but not the compilation or loading of kernels.
     total_ms: f64,
     /// `total_ms` for each step of the longest column.
     step_ms: Option<f64>,
@@ -46,7 +46,7 @@ struct Fields {
     runs_ms: Option<Vec<f64>>,
     /// Milliseconds to copy x to the host.
     download_ms: f64,
-    /// `None` without --verify.
+    /// Milliseconds of `--verify`, or `None` without the option.
     verify_ms: Option<f64>,
 }
 
@@ -77,7 +77,7 @@ pub fn run(args: &Args, a: &AnyMatrix, b: &AnyDense, messages: &Messages) -> Res
     }
     let report = Report::new(&Target::Device(device), fields);
     report.write(&args.report)?;
-    output::summary(&text(&report), args.quiet, [&args.output, &args.report], messages)?;
+    output::summary(&text(&report), args.writing.quiet, [&args.output, &args.report], messages)?;
     let columns = &report.of.columns;
     if let Some((at, column)) = columns.iter().enumerate().find(|(_, column)| column.curvature.is_some()) {
         let curvature = column.curvature.unwrap_or(f64::NAN);
@@ -179,8 +179,8 @@ impl From<SolvedColumn> for ColumnFields {
     }
 }
 
-/// The failure for a block that the preconditioner cannot invert. It names the block by its rows in
-/// the file.
+/// The failure for a block that the preconditioner cannot invert. The message names the block by
+/// its rows in the file.
 fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
     let Error::NotPositiveDefinite { block, .. } = error else { return error.into() };
     let side = a.shape().rows();
@@ -193,8 +193,8 @@ fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
     ))
 }
 
-/// For each column, the norm of b - A·x divided by the norm of b, by the reference in f64; 0 if
-/// both norms are 0.
+/// Returns for each column the norm of b - A·x divided by the norm of b, by the reference in f64; 0
+/// if both norms are 0.
 fn true_residuals(a: &AnyMatrix, x: &AnyDense, b: &AnyDense) -> blockmul::Result<Vec<f64>> {
     let [x, b] = [x, b].map(|dense| dense.cast(ElementType::F64));
     let (x, b) = (x.to_layout(Layout::ByColumns)?, b.to_layout(Layout::ByColumns)?);

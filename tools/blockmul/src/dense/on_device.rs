@@ -85,8 +85,8 @@ pub fn stored(
     Ok(Run { c, sharing, bands: 1, group_ms, convert_ms, device_bytes, peak_device_bytes, runs_ms })
 }
 
-/// The number of rows or columns of scalars in a group is a tuning number of the device. Here it is
-/// divided by the side of a block and rounded up.
+/// The number of rows or columns of scalars in a group is a tuning number of the device. For blocks
+/// this number is divided by the side of a block and rounded up.
 pub fn grouping(device: &Device, shape: BlockShape, of_columns: bool) -> Grouping {
     let side = if of_columns { shape.cols() } else { shape.rows() };
     let lines = device.info().numbers_by_name()["dense_group_lines"].div_ceil(side);
@@ -107,7 +107,7 @@ fn executed<'i, P: Planned<Output = DeviceDense<Any>>>(
     };
     let mut c = None;
     let run = || {
-        // The C of the run before is freed first. Each run begins with the old contents.
+        // The C of the previous run is freed first. Each run begins with the old contents of C.
         c = None;
         let fresh = c.insert(plan.device().upload_any_dense(old)?);
         Ok::<_, Failure>(((), plan.execute_with_report(inputs(), Accum::into(fresh).beta(*beta))?.total_ms))
@@ -134,7 +134,7 @@ pub fn in_bands(
     if request.run.repeat.is_none() {
         runs_ms.push(last.total_ms);
     }
-    // The product above was the warm-up for the repeated products.
+    // The product by `run_to_host` was the warm-up for the repeated products.
     for _ in 0..request.run.repeat.map_or(0, NonZero::get) {
         last = product.run_into(&mut c)?;
         runs_ms.push(last.total_ms);

@@ -1,5 +1,5 @@
 //! Whole problems, in the formats in which they are exchanged.
-use super::Common;
+use super::{Common, Views};
 use crate::choice::one_of;
 use crate::failure::Failure;
 use crate::messages::Messages;
@@ -23,13 +23,8 @@ Examples:
 
 Neighbouring cameras are 1 apart. With --noise 0 --error 0 the same seed gives the truth.")]
     Bal {
-        #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
-        cameras: usize,
-        #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
-        points: usize,
-        /// Cameras that see each point.
-        #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
-        views: usize,
+        #[command(flatten)]
+        views: Views,
         /// Standard deviation of the observations, in pixels.
         #[arg(long, default_value_t = 0.5, value_name = "PIXELS", value_parser = from_zero)]
         noise: f64,
@@ -102,7 +97,7 @@ pub struct OutputArgs {
 impl Family {
     pub fn run(&self) -> Result<(), Failure> {
         match *self {
-            Self::Bal { cameras, points, views, noise, error, ref place } => {
+            Self::Bal { views: Views { cameras, points, views }, noise, error, ref place } => {
                 check_problem(&place.output, false)?;
                 place.write(|seed| {
                     let problem = bundle_adjustment(&Scene { cameras, points, views, noise, error, seed })?;

@@ -1,5 +1,5 @@
-//! The memory that a product with a dense matrix needs on a device. The product is planned there to
-//! find it.
+//! The memory that a product with a dense matrix needs on a device. The product is planned on the
+//! device to find this memory.
 use super::needs::DeviceNeeds;
 use crate::sizes::show_bytes;
 use blockmul::{
@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct DenseNeeds {
     pub columns: usize,
-    /// `None` if the plan was refused.
+    /// The plan, or `None` if the device refused the plan.
     pub plan: Option<DensePlan>,
     pub refused: Option<String>,
 }
@@ -28,9 +28,9 @@ pub struct DensePlan {
     pub plan_bytes: u64,
     pub d_bytes: u64,
     pub c_bytes: u64,
-    /// The sum of the four fields above.
+    /// The sum of the memory of A, the plan, D and C.
     pub device_bytes: u64,
-    /// Whether `device_bytes` fit the device, or the limit. Otherwise `multiply` takes bands of
+    /// Whether `device_bytes` fit the device or the limit, so that `multiply` needs no bands of
     /// columns.
     pub fits: bool,
 }

@@ -7,6 +7,7 @@ use crate::choice::{methods, one_of};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
+use crate::mixed::{Layouts, OfFile};
 use crate::operands::default_b_shape;
 use crate::output;
 use crate::report::SCHEMA;
@@ -21,8 +22,8 @@ use serde::Serialize;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// The most products that are visited one by one to count the entries of the product. They take
-/// about half a second on two cores.
+/// The most products that are visited one by one to count the entries of the product. Visiting this
+/// many products takes about half a second on two cores.
 const BUDGET: u64 = 1 << 28;
 
 /// Show properties of matrices: size, symmetry, blocks that fit, and the costs of their products.
@@ -44,8 +45,8 @@ pub struct Args {
     /// Matrices; - for Matrix Market on stdin.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show the product in dense blocks of R rows and K columns [default: the file's own blocks,
-    /// else scalars].
+    /// Show the product in dense blocks of R rows and K columns [default: the file's own blocks if
+    /// they have one shape, else scalars].
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Method by which the devices would multiply.
@@ -58,6 +59,9 @@ pub struct Args {
     /// Limit of the device memory used at once, such as 2GiB.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
+    /// Multiply by at most N columns of B at a time (of blocks, if there are any).
+    #[arg(long, value_name = "N", value_parser = crate::numbers::some)]
+    band_columns: Option<NonZero<u32>>,
     #[command(flatten)]
     reading: Reading,
     /// Print one line for each file, a JSON object.
@@ -68,8 +72,8 @@ pub struct Args {
     quiet: bool,
 }
 
-/// The output for a file. `rows` and `cols` count scalars, `nnz` counts entries. The product counts
-/// blocks.
+/// The output of `info` for a file. `rows` and `cols` count scalars, `nnz` counts entries. The
+/// sizes of the product count blocks.
 #[derive(Serialize)]
 struct Info {
     schema: u32,
@@ -106,7 +110,7 @@ enum Blocks {
 #[derive(Serialize)]
 struct Fits {
     best: [usize; 2],
-    /// The shapes, by area.
+    /// The shapes of blocks, by area.
     fits: Vec<BlockFit>,
 }
 
@@ -115,9 +119,13 @@ struct Product {
     of: &'static str,
     a_block: [usize; 2],
     b_block: [usize; 2],
+    /// The blocks of several shapes that `multiply` takes in groups, while the sizes and needs here
+    /// are those of scalars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_groups: Option<String>,
     #[serde(flatten)]
     size: ProductSize,
-    /// Products for each entry of C.
+    /// Number of products for each entry of C.
     compression: Option<Compression>,
 }
 
@@ -134,7 +142,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     for (number, path) in args.files.iter().enumerate() {
         let info = match tell(path, args, &devices, &messages) {
             Ok(info) => info,
-            // The other files are still processed.
+            // After a failure the other files are still processed.
             Err(error) => {
                 let failure = Failure::from(error);
                 messages.pause(|| failure.report());
@@ -165,9 +173,11 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
         devices: devices.as_deref().unwrap_or_default(),
         method: args.method,
         memory_limit: args.memory_limit,
+        band_columns: args.band_columns.map(|columns| columns.get() as usize),
         dense,
     };
     let (product, needs) = product(&file.matrix, shape, &wanted)?;
+    let product = Product { in_groups: args.in_groups(&file), ..product };
     let matrix = &file.matrix;
     let count = |is: fn(f64) -> bool| matrix.values().iter().filter(|&&value| is(value)).count();
     Ok(Info {
@@ -190,6 +200,20 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
         product,
         devices: needs,
     })
+}
+
+impl Args {
+    /// The shapes of the blocks that `multiply` with the same options takes in groups, or `None` if
+    /// it takes blocks of one shape, or scalars.
+    fn in_groups(&self, file: &MatrixFile) -> Option<String> {
+        let in_bands = self.memory_limit.is_some() || self.band_columns.is_some();
+        let a = OfFile { name: "A", file, transposed: false };
+        if self.block.is_some() || in_bands || !a.is_mixed() {
+            return None;
+        }
+        let b = OfFile { name: "B", transposed: file.matrix.nrows() != file.matrix.ncols(), ..a };
+        Layouts::of(&a, &b).ok().map(|layouts| layouts.describe())
+    }
 }
 
 fn layout(file: &MatrixFile) -> Option<Blocks> {
@@ -228,5 +252,6 @@ fn product(a: &Csc<f64>, shape: BlockShape, wanted: &Wanted<'_>) -> Result<(Prod
     let compression =
         (size.nnz.least > 0).then(|| Compression { least: each(size.nnz.most), most: each(size.nnz.least) });
     let of = if square { "A·A" } else { "A·Aᵀ" };
-    Ok((Product { of, a_block: sides(shape), b_block: sides(b_shape), size, compression }, needs))
+    let (a_block, b_block) = (sides(shape), sides(b_shape));
+    Ok((Product { of, a_block, b_block, in_groups: None, size, compression }, needs))
 }

@@ -4,8 +4,8 @@ use blockmul::{Error, Method, Product, device::DeviceInfo, element::ElementType,
 use serde::Serialize;
 use std::cell::LazyCell;
 
-/// The devices of this machine. They are listed when the first file is shown, and not earlier on
-/// another thread, because a process that ends while a driver starts may crash.
+/// The devices of this machine. The devices are listed when the first file is shown, and not
+/// earlier on another thread, because a process that ends while a driver starts may crash.
 pub type Devices = LazyCell<Result<Vec<DeviceInfo>, Error>>;
 
 /// The memory that the product needs on one device: the upper bounds that the library computes.
@@ -13,12 +13,12 @@ pub type Devices = LazyCell<Result<Vec<DeviceInfo>, Error>>;
 pub struct DeviceNeeds {
     pub index: usize,
     pub name: String,
-    /// f64, or f32 on a device without double precision.
+    /// The element type: f64, or f32 on a device without double precision.
     pub element: &'static str,
     pub global_bytes: u64,
     /// Upper bound of the memory used at once; null if the product does not fit.
     pub peak_device_bytes: Option<u64>,
-    /// Upper bound of the bands.
+    /// Upper bound of the number of bands.
     pub bands: Option<usize>,
     /// The reason why the product does not fit.
     pub refused: Option<String>,
@@ -32,6 +32,8 @@ pub struct Wanted<'a> {
     pub devices: &'a [DeviceInfo],
     pub method: Method,
     pub memory_limit: Option<u64>,
+    /// Most columns of a band.
+    pub band_columns: Option<usize>,
     /// Columns of the dense matrix.
     pub dense: Option<usize>,
 }
@@ -52,6 +54,7 @@ impl Wanted<'_> {
 
     fn needs(&self, info: &DeviceInfo, a: &AnyMatrix, b: &AnyMatrix) -> DeviceNeeds {
         let product = Product::of(a, b).method(self.method);
+        let product = self.band_columns.into_iter().fold(product, Product::band_columns);
         let estimate = self.memory_limit.into_iter().fold(product, Product::memory_limit).estimate(info);
         let refused = estimate.as_ref().err().map(Error::to_string);
         let estimate = estimate.ok();

@@ -32,7 +32,7 @@ pub fn text(info: &Info, devices: &Devices) -> String {
     lines.push(format!("  {:<11} best: {}", "blocks", best(&info.blocks)));
     lines.push(indented(&fits(&info.blocks)));
     lines.extend(product(&info.product));
-    lines.push(needs(&info.devices, info.product.of, devices));
+    lines.push(needs(&info.devices, &info.product, devices));
     lines.extend(super::dense::text(&info.devices));
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
@@ -113,14 +113,17 @@ fn product(product: &Product) -> Vec<String> {
         Some(_) => format!(", {:.2} products for each", c.least),
         None => format!(", {:.2} to {:.2} products for each", c.least, c.most),
     });
-    vec![
+    let mut lines = vec![
         format!(
             "  {:<11}{shapes} {} products, {} in the longest column",
             product.of, size.products, size.longest_segment
         ),
         format!("  {:<11} C has {} {entries}{compression}", "", bounds(size.nnz)),
         format!("  {:<11} up to {} products sum to one of them", "", bounds(size.longest_run)),
-    ]
+    ];
+    let in_groups = |shapes| format!("  {:<11} of scalars; `multiply` takes blocks in groups: {shapes}", "");
+    lines.extend(product.in_groups.as_ref().map(in_groups));
+    lines
 }
 
 fn bounds(bounds: Bounds) -> String {
@@ -130,7 +133,7 @@ fn bounds(bounds: Bounds) -> String {
     }
 }
 
-fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
+fn needs(needs: &[DeviceNeeds], product: &Product, devices: &Devices) -> String {
     if needs.is_empty() {
         let reason = devices.as_ref().err().map(ToString::to_string);
         let reason = reason.as_deref().and_then(|text| text.lines().next()).unwrap_or("no OpenCL device").to_owned();
@@ -148,7 +151,8 @@ fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
     };
     let header = ["device", "memory", "takes at most", "bands at most", "in", "name"];
     let table = table::plain(header, needs.iter().map(row), 0..4);
-    let mut lines = vec![format!("  {of} on the devices here:"), indented(&table)];
+    let of_scalars = if product.in_groups.is_some() { " of scalars" } else { "" };
+    let mut lines = vec![format!("  {}{of_scalars} on the devices here:", product.of), indented(&table)];
     let refused = |device: &DeviceNeeds| Some(format!("    {}: {}", device.index, device.refused.as_deref()?));
     lines.extend(needs.iter().filter_map(refused));
     lines.join("\n")
@@ -156,7 +160,7 @@ fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
 
 fn percent(part: f64) -> String {
     match 100.0 * part {
-        // 100 % is shown only if it is exact.
+        // The text shows 100 % only if it is exact.
         percent if (99.95..100.0).contains(&percent) => "99.9 %".into(),
         percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.1} %"),
         percent => format!("{percent:.1e} %"),

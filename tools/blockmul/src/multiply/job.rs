@@ -31,7 +31,7 @@ pub(super) struct Job<'a> {
 struct Computed {
     /// The product itself, if it is written or verified.
     c: Option<AnyMatrix>,
-    /// Its groups, if blocks of several shapes were multiplied.
+    /// The groups of C, if blocks of several shapes were multiplied.
     groups: Option<BlockGroups<AnyMatrix>>,
     of_c: Extent,
     run: Run,
@@ -116,7 +116,7 @@ impl Job<'_> {
         let report = Report::of_product(&self.target, product);
         report.write(&self.args.run.report)?;
         let files = [&self.args.output, &self.args.run.report];
-        output::summary(&report.of.table(report.device()), self.args.quiet, files, &self.messages)?;
+        output::summary(&report.of.table(report.device()), self.args.writing.quiet, files, &self.messages)?;
         match verified {
             Some(v) if !v.passed && !v.pattern_equal => {
                 let why = "the result is not the product: its pattern is another; nothing is written";
@@ -191,7 +191,10 @@ impl Job<'_> {
         let inputs = [Some(&self.args.operands.a), self.args.operands.b.as_ref()].into_iter().flatten();
         let layouts: Vec<PathBuf> = inputs.filter_map(|input| bla::beside(input)).collect();
         self.args.places().reads(&layouts).matrices(&self.args.output).others(&place).check()?;
-        match place.as_ref().filter(|place| place.exists() && !output.exists() && !self.args.overwriting.is_given()) {
+        match place
+            .as_ref()
+            .filter(|place| place.exists() && !output.exists() && !self.args.writing.overwriting.is_given())
+        {
             Some(place) => {
                 let (place, output) = (place.display(), output.display());
                 Err(Failure::Usage(format!("{place} exists, but {output} does not: --overwrite replaces it")))
@@ -236,8 +239,8 @@ impl Job<'_> {
 
     /// Multiplies as [`Job::multiply`] does, blocks of several shapes.
     fn multiply_groups(&self, device: &Device, groups: &Grouped) -> Result<Computed, Failure> {
-        let Args { method, semiring, align, .. } = *self.args;
-        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, align };
+        let Args { method, semiring, align, explain, .. } = *self.args;
+        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, align, explain };
         let (c, run, runs_ms) = match self.args.run.repeat {
             None => {
                 let progress = self.messages.measured("multiplying", Unit::Columns);

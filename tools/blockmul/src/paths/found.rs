@@ -10,8 +10,8 @@ use blockmul::{
 use std::time::Instant;
 
 pub struct Wanted {
-    /// The source vertices, counted from 0. Distances are computed for each list of sources
-    /// separately.
+    /// The source vertices, counted from 0. The lists of sources; distances are computed for each
+    /// list separately.
     pub sources: Vec<Vec<usize>>,
     pub schedule: Schedule,
     pub delta: Option<f64>,
@@ -22,7 +22,8 @@ pub struct Wanted {
 pub struct Found {
     pub distances: AnyValues,
     pub predecessors: Option<Vec<u32>>,
-    /// `None` for the reference, like the next two fields.
+    /// The schedule of the edges. `schedule`, `rounds` and `visits` are `None` if the reference
+    /// computes the paths.
     pub schedule: Option<Schedule>,
     pub rounds: Option<u64>,
     pub visits: Option<u64>,

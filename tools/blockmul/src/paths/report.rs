@@ -16,14 +16,15 @@ pub struct Fields {
     pub sources: Vec<usize>,
     /// Whether distances were computed for each source separately.
     pub each: bool,
-    /// `None` for the reference.
+    /// The schedule of the edges, or `None` if the reference computes the paths.
     pub schedule: Option<Schedule>,
     /// Number of limits between near and far that were set, or number of sweeps; with --each, the
     /// sum over all sources.
     pub rounds: Option<u64>,
     /// Number of visits of edges and vertices.
     pub visits: Option<u64>,
-    /// Vertices with a path from a source; with --each, pairs of a source and such a vertex.
+    /// Number of vertices with a path from a source; with --each, pairs of a source and such a
+    /// vertex.
     pub reached: usize,
     /// The largest finite distance.
     pub farthest: Option<f64>,
@@ -58,5 +59,5 @@ pub fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result
         report.reached,
         report.total_ms
     );
-    output::summary(&text, args.quiet, [&args.output, &args.predecessors, &args.run.report], messages)
+    output::summary(&text, args.files.writing.quiet, [&args.output, &args.predecessors, &args.run.report], messages)
 }

@@ -3,7 +3,7 @@ pub mod subject;
 
 use crate::failure::Failure;
 use crate::messages::Messages;
-use crate::target::{joined, select};
+use crate::target::{joined, select_for};
 use blockmul::solver::least_squares::{
     Clock,
     start::{self, Chosen, Start},
@@ -12,7 +12,7 @@ use blockmul::solver::problem::{
     self, AnyProblem, AnyState, BundleAdjustment, Edges, Graph, LeastSquares, Loss, Named, Problem, ProblemFile,
     ProblemFormat,
 };
-use blockmul::{Device, Result};
+use blockmul::{Device, Result, element::ElementType};
 use std::path::PathBuf;
 
 /// The problem and how it is treated.
@@ -42,7 +42,7 @@ pub struct ProblemArgs {
     pub device: Option<String>,
 }
 
-/// A choice of [`Edges`].
+/// A value of `--edges`, for [`Edges`].
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum EdgesName {
     /// The numbers are the root of an information matrix.
@@ -78,7 +78,7 @@ pub enum StartName {
     Chordal,
 }
 
-/// The choices that the user made or that were made by default.
+/// The choices about a problem, by the user or by default.
 #[derive(Clone, Copy, Default)]
 pub struct Choices {
     /// Information matrices of a graph.
@@ -88,23 +88,24 @@ pub struct Choices {
     pub costs: Option<StartCosts>,
     /// Milliseconds to compute the start, if it is not the file's.
     pub start_ms: f64,
-    /// Time spent waiting for kernels meanwhile.
+    /// Time spent waiting for kernels while the start was computed.
     pub kernels_ms: f64,
-    /// The origin of the coordinates, if it is not the file's.
+    /// The origin of the coordinates, if the problem was moved.
     pub origin: Option<[f64; 3]>,
 }
 
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct StartCosts {
     pub file: f64,
-    /// `None` if there is no chordal start.
+    /// The cost of the chordal start, or `None` if there is no chordal start.
     pub chordal: Option<f64>,
 }
 
-/// The aim of a command that reads a problem.
+/// The purpose of a command that reads a problem.
 #[derive(Clone, Copy)]
 pub enum Aim<'a> {
-    /// The command needs matrices at the start. It takes the file's start unless the file has none.
+    /// The command needs matrices at the start. A command that linearises takes the file's start
+    /// unless the file has none.
     Matrices,
     /// The command needs a solution, from the cheaper start. A bundle adjustment far from the
     /// origin of its coordinates is moved near it.
@@ -132,7 +133,7 @@ impl ProblemArgs {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
         let (file, device) = std::thread::scope(|scope| {
-            let opening = scope.spawn(|| select(self.device.as_deref()));
+            let opening = scope.spawn(|| select_for(ElementType::F64, self.device.as_deref()));
             let file = problem::read_with(&self.file, self.edges.map(Edges::from));
             let device = joined(opening)?;
             Result::Ok((file?, device))
@@ -228,7 +229,7 @@ impl ProblemArgs {
     }
 }
 
-/// A message with the chosen start and the reason.
+/// Returns a message with the chosen start and the reason.
 fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> String {
     let file = number(2.0 * file);
     match (start, chordal) {
@@ -242,8 +243,8 @@ fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> 
     }
 }
 
-/// The number with six decimals. Scientific notation is used if all six would be zeros, or if the
-/// number has more digits than a double.
+/// Returns the number with six decimals. Scientific notation is used if all six decimals would be
+/// zeros, or if the number has more digits than a double.
 pub fn number(x: f64) -> String {
     if x == 0.0 || (1e-3..1e15).contains(&x.abs()) { format!("{x:.6}") } else { format!("{x:.6e}") }
 }

@@ -12,7 +12,7 @@ pub fn eliminated(problem: &AnyProblem, number: usize) -> Option<String> {
 
 /// Writes the problem with `state` as its values, in the format of the problem. If a bundle
 /// adjustment was moved, `origin` is the point of the file's coordinates that became the origin.
-/// The values are moved back.
+/// The written values of such an adjustment are moved back.
 pub fn write(problem: &AnyProblem, state: &AnyState, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
     let solved = match (problem.with_state(state.clone())?, origin) {
         (Problem::BundleAdjustment(solved), Some(origin)) => solved.about(origin.map(|x| -x)).into(),
@@ -21,7 +21,7 @@ pub fn write(problem: &AnyProblem, state: &AnyState, origin: Option<[f64; 3]>, p
     problem::write(path, &solved).map_err(of_output)
 }
 
-/// The reason why a problem has no cost, gradient or H: the row of J that is not finite.
+/// Returns the reason why a problem has no cost, gradient or H: the row of J that is not finite.
 pub fn not_finite(problem: &AnyProblem, row: Option<usize>) -> String {
     let measurement = row.map_or("a measurement".to_owned(), |row| problem.measurement(row));
     format!("{measurement}: its residual or derivative is not finite, or too large to be squared; correct or remove it")

@@ -21,9 +21,9 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// The fields for one or more runs of `flops` operations each. The time is the median of the
-    /// runs. All times are kept if they were requested. `different` is the number of elements that
-    /// differ from the reference's.
+    /// The fields for one or more runs of `flops` operations each. The reported time is the median
+    /// of the runs. The report has the times of all runs if they were requested. `different` is the
+    /// number of elements that differ from the reference's.
     pub fn new(
         flops: u64,
         convert_ms: Option<f64>,

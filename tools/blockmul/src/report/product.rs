@@ -10,7 +10,8 @@ use blockmul::{
 };
 use serde::Serialize;
 
-/// The schema of the report. Its number is increased by changes that a reader must know.
+/// The schema of the report. The number of the schema is increased by changes that a reader must
+/// know.
 const SCHEMA: u32 = 3;
 
 /// The fields of a product. `products` and `nnz` count entries (blocks for blocks), `rows` and
@@ -19,8 +20,8 @@ const SCHEMA: u32 = 3;
 pub struct Product {
     /// The method requested.
     pub method: &'static str,
-    /// The columns of C that each method computed, with their products and times. Empty for the
-    /// reference.
+    /// The columns of C that each method computed, with their products and times. No columns if the
+    /// reference multiplies.
     pub bins: Vec<Bin>,
     /// Whether the table shows the bins.
     #[serde(skip)]
@@ -30,10 +31,11 @@ pub struct Product {
     pub a: Size,
     pub b: Size,
     pub c: Size,
-    /// Each block of C begins at a multiple of this many bytes; `None` without --align.
+    /// Alignment of the blocks of C by `--align`: each block begins at a multiple of this many
+    /// bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<usize>,
-    /// The places of C to compute, in blocks of C.
+    /// The mask: the places of C to compute, in blocks of C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mask: Option<Size>,
     pub products: u64,
@@ -43,7 +45,8 @@ pub struct Product {
     /// 2 x products x block_rows x inner x block_cols, counted as in other libraries.
     pub flops: u64,
     /// Multiplications and additions, counted as in Polok 2015: the first term of a sum needs no
-    /// addition. Unknown for a masked product, because some sums have no terms.
+    /// addition. The number of additions is unknown for a masked product, because some sums have no
+    /// terms.
     pub flops_paper: Option<u64>,
     pub expansion_factor: Option<f64>,
     #[serde(flatten)]
@@ -78,7 +81,8 @@ impl Product {
     /// A product over plus-times by `run`, whose times are reported.
     pub fn new(factors: Factors, c: Size, mask: Option<Size>, run: Run) -> Self {
         let (Factors { element, a, b, flops }, Run { method, bins, products, dropped, took }) = (factors, run);
-        // Entries that were dropped had been computed, too. All of them have one shape.
+        // Entries that were dropped count too, because they were computed. All dropped entries have
+        // one shape.
         let of_dropped = c.block.map_or(0, |[rows, cols]| rows * cols) as u64 * dropped.unwrap_or(0);
         let (c_nnz, computed) = (c.nnz() as u64 + dropped.unwrap_or(0), c.elements() as u64 + of_dropped);
         Self {
@@ -159,7 +163,7 @@ impl Product {
         }
         match methods.is_empty() {
             false => methods.join(" and "),
-            // If there are no entries to multiply, there are no bins.
+            // Without entries to multiply, the report has no bins.
             true if Stage::are_of_host(&self.took.stages) => Method::Host.name().into(),
             true => self.method.into(),
         }

@@ -11,11 +11,12 @@ type Colour = [u8; 3];
 pub struct Dots {
     rows: usize,
     cols: usize,
-    /// The most dots on one side of a cell.
+    /// Maximum number of dots on one side of a cell.
     largest: usize,
 }
 
-/// A character is twice as high as wide, so that the dots of both kinds are nearly square.
+/// A character is twice as high as wide, so that dots of letters and of braille characters are
+/// nearly square.
 pub const BRAILLE: Dots = Dots { rows: 4, cols: 2, largest: 4 };
 pub const LETTERS: Dots = Dots { rows: 2, cols: 1, largest: 2 };
 
@@ -48,7 +49,7 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
         let mut pen = Pen { text: &mut text, colour: None };
         pen.put('│', None);
         for left in (0..wide).step_by(dots.cols) {
-            // For each dot, row by row, the cell that contains it. `None` outside of the picture.
+            // Returns the cell that contains each dot, row by row. `None` outside of the picture.
             let cells = (0..dots.rows * dots.cols)
                 .map(|dot| (top + dot / dots.cols, left + dot % dots.cols))
                 .map(|(row, col)| (row < high && col < wide).then(|| row / rows * scale.width() + col / cols));
@@ -76,8 +77,9 @@ fn braille(indices: impl Iterator<Item = u8>) -> char {
     if bits == 0 { ' ' } else { char::from_u32(0x2800 + bits).unwrap_or(' ') }
 }
 
-/// `o` if both matrices have entries, `+` if only the first has entries, `-` if only the second has
-/// entries. `*` stands for entries of both matrices beside entries of only the first.
+/// The letter of a cell is `o` if both matrices have entries, `+` if only the first has entries,
+/// `-` if only the second has entries. `*` stands for entries of both matrices beside entries of
+/// only the first.
 fn letter(parts: impl Iterator<Item = u8>) -> char {
     match parts.fold(0, |all, parts| all | parts) {
         0 => ' ',

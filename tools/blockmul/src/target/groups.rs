@@ -12,12 +12,14 @@ use std::num::NonZero;
 /// A product of groups to compute.
 pub struct GroupsTask<'a> {
     pub a: &'a BlockGroups<AnyMatrix>,
-    /// B; `None` if B is A.
+    /// B, or `None` if B is A.
     pub b: Option<&'a BlockGroups<AnyMatrix>>,
     pub method: Method,
     pub semiring: Semiring,
     /// Each block of C begins at a multiple of this many bytes.
     pub align: Option<usize>,
+    /// Whether to measure each bin.
+    pub explain: bool,
 }
 
 /// The factors of a product of groups, on a device.
@@ -36,7 +38,8 @@ impl<'a> OnDevice<'a> {
     fn product(&self) -> Product<'_, DeviceGroups<AnyMatrix>> {
         let product = Product::of(&self.a, self.b.as_ref().unwrap_or(&self.a));
         let product = product.method(self.task.method).semiring(self.task.semiring);
-        self.task.align.into_iter().fold(product, Product::alignment)
+        let product = self.task.align.into_iter().fold(product, Product::alignment);
+        if self.task.explain { product.explained() } else { product }
     }
 }
 

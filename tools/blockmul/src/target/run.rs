@@ -13,7 +13,7 @@ pub struct Run {
     /// The methods that ran on a device.
     pub bins: Vec<Bin>,
     pub products: u64,
-    /// Entries left out of C, if dropping was requested.
+    /// Number of entries left out of C, if dropping was requested.
     pub dropped: Option<u64>,
     pub took: Took,
 }
@@ -49,7 +49,8 @@ pub struct Took {
     pub launches: u32,
     pub stages: Vec<Stage>,
     pub total_ms: f64,
-    /// Time spent waiting until kernels are compiled or loaded, which `total_ms` does not include.
+    /// Milliseconds spent waiting until kernels are compiled or loaded, which `total_ms` does not
+    /// include.
     pub kernels_ms: f64,
 }
 

@@ -1,6 +1,6 @@
-//! `tune --dense`: the numbers of products with dense matrices. It times groups of lines of every
-//! size with every number of staged entries, and lines that are multiplied one by one, and verifies
-//! each result.
+//! `tune --dense`: the numbers of products with dense matrices. The command times groups of lines
+//! of every size with every number of staged entries, and lines that are multiplied one by one, and
+//! verifies each result.
 mod chosen;
 
 use super::{Found, Tuned};
@@ -25,15 +25,15 @@ use std::time::Instant;
 /// Lines of a group, and entries that are staged at once: p and b of Shi, Wang and Chu (2020).
 const LINES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 const STAGED: [usize; 6] = [32, 64, 128, 256, 512, 1024];
-/// The maximum numbers of lanes (work-items that share a line) that are timed. They apply where
-/// neighbouring lines use many common rows of D.
+/// The maximum numbers of lanes (work-items that share a line) that are timed. A limit of lanes
+/// applies if neighbouring lines use many common rows of D.
 const LANES: [usize; 3] = [8, 16, 32];
 /// Columns of the dense matrix. Lanes are timed with `MANY_COLUMNS` columns, because with few
 /// columns there is only one lane.
 const COLUMNS: usize = 32;
 const MANY_COLUMNS: usize = 128;
-/// Timed rounds. The fastest counts, because others may have been disturbed. The executions of a
-/// round are enqueued together.
+/// Number of timed rounds. The fastest round counts, because the others may have been disturbed.
+/// The executions of a round are enqueued together.
 const ROUNDS: usize = 5;
 const TOGETHER: u32 = 3;
 
@@ -43,7 +43,8 @@ struct Family {
     make: fn(entries: usize) -> Result<Csc<f64>>,
 }
 
-/// In the three families, neighbouring lines have most of their places in common, some, or none.
+/// In the first family neighbouring lines have most of their places in common, in the second some,
+/// and in the third none.
 const FAMILIES: [Family; 3] = [
     Family { name: "elements of 3 unknowns", make: |entries| elements(side(entries / 63, 3), 3) },
     Family { name: "grid-27", make: |entries| space(side(entries / 27, 3)) },
@@ -66,8 +67,8 @@ struct OfFamily {
     family: &'static str,
     rows: usize,
     entries: usize,
-    /// The times of lines one by one: for each number of staged entries if several items share a
-    /// line, otherwise a single time.
+    /// The times if lines are multiplied one by one: a time for each number of staged entries if
+    /// several items share a line, otherwise a single time.
     rows_ms: Vec<f64>,
     groups: Vec<OfGroups>,
     /// The times with many columns, for each maximum number of lanes; empty if one item has all
@@ -81,11 +82,11 @@ struct OfGroups {
     lines: usize,
     /// Number of times that a group uses a row of D which it loads, on average.
     reuse: f64,
-    /// The time for each number of staged entries.
+    /// The times, one for each number of staged entries.
     ms: Vec<f64>,
 }
 
-/// Measures all families and chooses.
+/// Measures all families, and chooses the numbers.
 pub fn tuned(
     element: ElementType,
     device: &Device,
@@ -93,7 +94,7 @@ pub fn tuned(
     messages: &Messages,
 ) -> std::result::Result<Tuned, Failure> {
     let info = device.info();
-    // On a CPU one item computes many lines, so fewer entries keep it busy.
+    // On a CPU one item computes many lines, so smaller matrices keep the CPU busy.
     let entries = entries.unwrap_or(if info.kind == DeviceKind::Cpu { 1 << 20 } else { 1 << 23 });
     let families = FAMILIES.iter().map(|family| family.measure(element, device, entries, messages));
     let families = families.collect::<std::result::Result<Vec<_>, _>>()?;

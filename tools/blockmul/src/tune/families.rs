@@ -2,7 +2,7 @@
 use crate::patterns::{Factors, banded, few_rows, hubs, plane, power_law, side, single, space, uniform};
 use blockmul::{Csc, Result, device::DeviceKind, element::ElementType, matrix::AnyMatrix};
 
-/// Factors of a product. Without B it is A·A.
+/// Factors of a product. Without B the product is A·A.
 pub struct Operands {
     pub a: AnyMatrix,
     pub b: Option<AnyMatrix>,
@@ -18,10 +18,10 @@ pub struct Family {
     make: fn(size: usize) -> Result<Factors>,
 }
 
-/// The families have columns of every class: short ones, with one product or several in a row; long
-/// ones with rows in narrow and in wide ranges; a few long ones among many short ones; single
-/// products; and hubs. Columns of few rows, whose entries have many products each, are needed to
-/// separate the costs of products from the costs of entries.
+/// The families have columns of every class: short columns, with one product or several in a row;
+/// long columns with rows in narrow and in wide ranges; a few long columns among many short ones;
+/// columns with single products; and hubs. Columns of few rows, whose entries have many products
+/// each, are needed to separate the costs of products from the costs of entries.
 pub const FAMILIES: [Family; 12] = [
     Family { name: "uniform-3", each: 9, make: |columns| uniform(columns, 3) },
     Family { name: "uniform-8", each: 64, make: |columns| uniform(columns, 8) },
@@ -37,8 +37,8 @@ pub const FAMILIES: [Family; 12] = [
     Family { name: "rows-64", each: 4096, make: |columns| few_rows(64, columns, 128) },
 ];
 
-/// Number of products of the smallest size. On CPU devices it is smaller, because the host computes
-/// small products.
+/// Number of products of a family's smallest matrix. On CPU devices this number is smaller, because
+/// the host computes small products.
 const SMALLEST: u64 = 20_000;
 const SMALLEST_ON_CPU: u64 = 1250;
 /// The factor by which sizes grow.
@@ -54,8 +54,8 @@ impl Family {
 }
 
 impl Operands {
-    /// The numbers of columns and entries of A and of B. At small sizes they show whether a product
-    /// is a new one: a family has a smallest product, which several sizes may give.
+    /// The numbers of columns and entries of A and of B. At small sizes these numbers show whether
+    /// a product is new, because several sizes may give a family's smallest product.
     pub fn sizes(&self) -> [usize; 4] {
         let b = self.b.as_ref().unwrap_or(&self.a);
         [self.a.ncols(), self.a.nnz(), b.ncols(), b.nnz()]

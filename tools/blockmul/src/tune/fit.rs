@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct ByMethod {
     pub method: Method,
     pub total_ms: f64,
-    /// Busy time of all kernels.
+    /// Busy time of all kernels of the run.
     pub busy_ms: f64,
     pub launches: u32,
     pub bins: Vec<Bin>,
@@ -20,7 +20,7 @@ pub struct ByMethod {
 }
 
 impl ByMethod {
-    /// The fastest of several runs.
+    /// Returns the fastest of several runs.
     pub fn of(method: Method, mut reports: Vec<Report>) -> Self {
         reports.sort_by(|one, other| one.total_ms.total_cmp(&other.total_ms));
         let report = reports.swap_remove(0);
@@ -36,11 +36,11 @@ impl ByMethod {
 }
 
 /// The samples to which the costs of a method are fitted: the sizes of the bins that it computed in
-/// several runs, with times. A time is the busy time of the kernels of a bin, because the choice
-/// divides products into bins. If `in_ranges`, the device computes in ranges of columns, and the
-/// choice is between ranges, ESC and the host. A time is then that of a whole product with its
-/// launches and reads, without the part that is predicted by other numbers than the method's costs.
-/// `present` are the present costs.
+/// several runs, with times. The time of a sample is the busy time of the kernels of a bin, because
+/// the choice divides products into bins. If `in_ranges`, the device computes in ranges of columns,
+/// and the choice is between ranges, ESC and the host. The time of a sample is then that of a whole
+/// product with its launches and reads, without the part that is predicted by other numbers than
+/// the method's costs. `present` are the present costs.
 pub fn samples<'a>(
     in_ranges: bool,
     runs: impl Iterator<Item = &'a ByMethod>,

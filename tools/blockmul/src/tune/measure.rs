@@ -11,8 +11,8 @@ use blockmul::{
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Timed runs of each method. The fastest counts, because others may have been disturbed. If the
-/// time is used up, there is only one run.
+/// Number of timed runs of each method. The fastest run counts, because the others may have been
+/// disturbed. If the time is used up, there is only one run.
 const ROUNDS: usize = 3;
 /// Timed runs of the choice and of each method. If the time is used up, there is only one run.
 const CHOICE_ROUNDS: usize = 7;
@@ -32,11 +32,11 @@ pub struct Case {
     pub family: &'static str,
     pub level: u32,
     pub products: u64,
-    /// Entries of C.
+    /// Number of entries of C.
     c_nnz: usize,
     /// Whether this product checks the costs; otherwise costs are fitted to it.
     pub held_out: bool,
-    /// Seconds of all runs, without the compilation of kernels.
+    /// Seconds of all runs of the product, without the compilation of kernels.
     seconds: f64,
     pub runs: Vec<ByMethod>,
 }
@@ -49,8 +49,8 @@ pub struct Choice {
     pub auto_ms: f64,
     pub best: Method,
     pub best_ms: f64,
-    /// The extra time of the choice, divided by the fastest time. It is negative if the choice
-    /// combines several methods and is faster.
+    /// The extra time of the choice, divided by the fastest time. The extra time is negative if the
+    /// choice combines several methods and is faster.
     pub regret: f64,
 }
 
@@ -72,7 +72,7 @@ impl Time {
         self.start.elapsed().saturating_sub(self.kernels).as_secs_f64()
     }
 
-    /// Whether a further `seconds` seconds are within this fraction of the time.
+    /// Whether `seconds` more seconds would be within this fraction of the available time.
     fn has(&self, part: f64, seconds: f64) -> bool {
         self.elapsed() + seconds < part * self.seconds
     }
@@ -115,7 +115,8 @@ pub fn measure(
                     last_seconds[number] = time.elapsed() - begun;
                     cases.push(Case { seconds: last_seconds[number], ..case });
                 }
-                // Larger products would not fit, either.
+                // If a product does not fit the memory, larger products of its family do not fit,
+                // either.
                 Err(Failure::Library(Error::Memory { .. } | Error::TooLarge { .. })) if level > 0 => {
                     last_seconds[number] = f64::INFINITY;
                 }
@@ -210,7 +211,8 @@ pub fn choices(
             .collect();
         let mut times = vec![Vec::new(); products.len()];
         // The products take turns, so that a change of the machine's speed affects all of them.
-        // Each runs twice, because its first run finds the data of another method in the caches.
+        // Each method runs twice, because its first run finds the data of another method in the
+        // caches.
         for round in 0..CHOICE_ROUNDS {
             if round > 0 && !time.has(1.0, 0.0) {
                 break;

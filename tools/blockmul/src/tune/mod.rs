@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = crate::numbers::from_zero)]
     seconds: f64,
     /// The tuning file to write, instead of the user's; if it exists, everything else in it stays.
-    /// With - the user's file with the new costs goes to stdout.
+    /// If FILE is -, the user's file with the new costs goes to stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write no tuning file.
@@ -121,7 +121,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The measurements as JSON and as text, and the findings that are written.
+/// The measurements as JSON and as text, and the findings for the tuning file.
 struct Tuned {
     json: serde_json::Value,
     table: String,
@@ -138,8 +138,8 @@ enum Found {
 /// Measures products and fits costs.
 fn costs(element: ElementType, seconds: f64, device: &Device, messages: &Messages) -> Result<Tuned, Failure> {
     let info = device.info();
-    // The methods that have costs on this kind of device. For ESC it is the variant that the device
-    // uses.
+    // The methods that have costs on this kind of device. ESC is represented by the variant that
+    // the device uses.
     let method = |name: &str| match name.parse()? {
         Method::Esc if info.kind != DeviceKind::Cpu => Ok(Method::EscLocal),
         method => Ok(method),
@@ -161,14 +161,15 @@ fn costs(element: ElementType, seconds: f64, device: &Device, messages: &Message
 
 /// The place where the findings are written.
 struct Place {
-    /// A tuning file, which need not exist; `None` for stdout.
+    /// The path of a tuning file, which need not exist; `None` means stdout.
     file: Option<PathBuf>,
-    /// The present text of the file. If the output goes to stdout, the text of the user's file.
+    /// The present text of the file. If the output goes to stdout, this is the text of the user's
+    /// file.
     text: String,
 }
 
 impl Place {
-    /// The place that `-o` names, else the user's file.
+    /// Returns the place that `-o` names, else the user's file.
     fn new(output: Option<&Path>) -> Result<Self, Failure> {
         let to_stdout = output.is_some_and(output::is_standard);
         let file = output.filter(|_| !to_stdout).map(Path::to_owned).or_else(tuning::user_file);
@@ -180,7 +181,7 @@ impl Place {
         Ok(Self { file: file.filter(|_| !to_stdout), text })
     }
 
-    /// The text of the file, with the findings for the device added.
+    /// Returns the text of the file, with the findings for the device added.
     fn merged(&self, device: &Device, found: &Found) -> Result<String, Failure> {
         let info = device.info();
         let merged = match found {
@@ -201,7 +202,7 @@ impl Place {
     }
 }
 
-/// The text of a tuning file; empty if there is none.
+/// The text of a tuning file; empty if there is no such file.
 fn read(path: &Path) -> Result<String, Failure> {
     match tuning::read_text(path) {
         Ok(text) => Ok(text),

@@ -18,7 +18,7 @@ pub struct Outcome {
     element: &'static str,
     seconds: f64,
     methods: Vec<Fitted>,
-    /// The device's table with the new costs.
+    /// The device's table of costs, with the new costs.
     #[serde(rename = "costs")]
     pub table: MethodCosts,
     pub choices: Vec<Choice>,
@@ -56,14 +56,14 @@ struct OfFamily {
 /// The costs of a method are fitted if it has at least this many bins: one for each coefficient.
 const LEAST_BINS: usize = MethodCost::NAMES.len();
 
-/// A mean error on held-out products, as a fraction of the measured times, from which on a warning
-/// is printed.
+/// A mean error on held-out products, as a fraction of the measured times, from which on `tune`
+/// prints a warning.
 const LARGE_ERROR: f64 = 0.5;
 
 impl Outcome {
     /// Fits the costs of each method that has computed enough bins to the bins that are not held
-    /// out. The present costs are kept if they predict the held-out products as well, or if the
-    /// method has too few bins.
+    /// out. The present costs of a method are kept if they predict the held-out products as well,
+    /// or if the method has too few bins.
     pub fn new(device: &Device, element: &'static str, seconds: f64, cases: Vec<Case>) -> Result<Self> {
         let (mut methods, mut table) = (Vec::new(), device.info().costs());
         let in_ranges = device.info().numbers_by_name()["range_shares"] > 0;
@@ -94,7 +94,7 @@ impl Outcome {
         Ok(Self { device, element, seconds, methods, table, choices: Vec::new(), cases })
     }
 
-    /// The costs, by method.
+    /// The costs of methods, with their errors.
     pub fn costs(&self) -> Vec<(&'static str, MethodCost)> {
         self.methods.iter().map(|fitted| (fitted.method, fitted.cost)).collect()
     }
@@ -169,7 +169,8 @@ impl Outcome {
 }
 
 impl OfFamily {
-    /// `None` if no product of the family was held out.
+    /// The times of the family's held-out products, or `None` if no product of the family was held
+    /// out.
     fn of(family: &'static str, samples: &[Sample], costs: [MethodCost; 2]) -> Option<Self> {
         let sum = |ms: &dyn Fn(&Sample) -> f64| samples.iter().map(ms).sum();
         let [present_ms, new_ms] = costs.map(|cost| sum(&|sample| cost.predict_ms(&sample.size)));

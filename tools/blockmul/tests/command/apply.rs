@@ -12,10 +12,7 @@ const X: &str = "%%MatrixMarket matrix array real general\n4 1\n2\n7\n0.25\n-1\n
 const OF_X: [f64; 2] = [3.0, 250.0];
 
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("a.mtx", WIDE);
-    desk.put("x.mtx", X);
-    desk
+    Desk::with([("a.mtx", WIDE), ("x.mtx", X)])
 }
 
 fn apply(desk: &Desk, line: &str) -> Ran {
@@ -43,11 +40,11 @@ fn every_format_multiplies_with_ones_with_a_vector_and_transposed() {
     }
 }
 
-/// 1e9 + 1 is rounded to 1e9 in f32. A third has different values in f32 and f64.
+/// 1e9 + 1 is rounded to 1e9 in f32, so the sum shows the type of the vectors. A third has
+/// different values in f32 and f64.
 #[test]
 fn vectors_may_have_another_type_than_the_matrix() {
-    let desk = Desk::new();
-    desk.put("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e9\n1 2 1\n");
+    let desk = Desk::with([("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e9\n1 2 1\n")]);
     for (element, vectors, want) in [("f32", "f64", 1e9 + 1.0), ("f64", "f64", 1e9 + 1.0), ("f32", "f32", 1e9)] {
         let ran = apply(&desk, &format!("a.mtx --element {element} --vectors {vectors} --verify -o y.mtx"));
         assert_eq!(dense(&desk, "y.mtx"), [want]);

@@ -183,9 +183,7 @@ fn b_is_a_cut_to_meet_it_or_its_transpose() {
 
 #[test]
 fn files_of_every_kind_are_timed() {
-    let desk = Desk::new();
-    desk.put("p.mtx", SYMMETRIC);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("p.mtx", SYMMETRIC), ("w.mtx", WIDE)]);
     desk.ok("generate pose-graph --poses 20 --closures 5 -q -o h.bin");
     desk.ok("convert p.mtx -q -o p.bcsr");
     let all = desk.benched("p.mtx w.mtx h.bin p.bcsr ./h.bin --block 1");
@@ -229,7 +227,7 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("short.bcsr --operation read", 2, &["short.bcsr: sizes: the file ends"]),
         ("uniform:9x2 --operation transpose --element u32", 2, &["transpose is not for matrices of u32"]),
         ("uniform:9x2 --operation components --element u32", 2, &["components is not for matrices of u32"]),
-        ("s.mtx --element u8", 2, &["s in 1x1 u8: ", "elements of u8 have or-and alone, not plus-times"]),
+        ("s.mtx --element u8", 2, &["s in 1x1 u8: ", "elements of u8 support or-and only, not plus-times"]),
         ("s.mtx --operation apply --element u32", 2, &["s has -1 at row 2, column 2, which is not of type u32"]),
         ("w.mtx --operation dense --element i32", 2, &["w has 0.5 at row 1, column 1, which is not of type i32"]),
         (
@@ -254,7 +252,7 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         desk.fails(&format!("bench --device {device} {line}"), status, words);
     }
     desk.fails("bench --device nonesuch", 3, &["nonesuch"]);
-    // The other products are timed, and are also in the file.
+    // If one input fails, the other products are still timed, and are also in the file.
     let ran = desk.bench("s.mtx short.bcsr uniform:9x2 --block 2,3 --rounds 1 --json r.json");
     assert_eq!(ran.status, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("short.bcsr: sizes") && ran.stderr.contains("cannot be cut"), "{}", ran.stderr);

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 const A: &str =
     "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n1 1 4\n2 1 1\n2 2 3\n3 2 1\n3 3 5\n4 3 2\n4 4 6\n";
 const B: &str = "%%MatrixMarket matrix array real general\n4 1\n6\n10\n25\n30\n";
-/// The same b, and A·(1, 0, 0, -1).
+/// The two columns of B are b and A·(1, 0, 0, -1).
 const TWO: &str = "%%MatrixMarket matrix array real general\n4 2\n6\n10\n25\n30\n4\n1\n-2\n-6\n";
 
 fn desk() -> Desk {
@@ -78,7 +78,7 @@ fn reports_have_steps_residuals_and_times() {
 #[test]
 fn what_does_not_converge_has_status_1() {
     let desk = desk();
-    // The solution so far is written.
+    // At the limit of steps the solution so far is written.
     let ran = desk.run(&line("a.mtx two.mtx --steps 1 -o x.mtx"));
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(
@@ -91,7 +91,7 @@ fn what_does_not_converge_has_status_1() {
     let ran = desk.run(&line("a.mtx b.mtx --element f32 --tolerance 1e-14 --steps 50 --verify"));
     assert!(ran.status == 1 && ran.stderr.contains("x not converged to a residual of 1e-14"), "{}", ran.stderr);
     desk.ok(&line("a.mtx b.mtx --element f32 --tolerance 1e-14 --steps 50"));
-    // The curvature is not positive, or a block is not positive definite: nothing is written.
+    // If the curvature is not positive, or a block is not positive definite, nothing is written.
     desk.put("i.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 5\n1 1 1\n2 1 -2\n2 2 1\n3 3 1\n4 4 1\n");
     for (options, why) in [
         (

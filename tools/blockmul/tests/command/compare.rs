@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 const OTHER: &str =
     "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 -1.5\n1 3 0\n3 3 5.000000000000001\n";
 
-/// Runs `compare`. Its exit status must be that of a difference.
+/// Runs `compare`. The exit status of `compare` must be that of different matrices.
 fn differs(desk: &Desk, line: &str) -> Ran {
     let ran = desk.run(&format!("compare {line}"));
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""), "{line}: {}", ran.stdout);
@@ -14,9 +14,7 @@ fn differs(desk: &Desk, line: &str) -> Ran {
 
 #[test]
 fn a_person_sees_where() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("o.mtx", OTHER);
+    let desk = Desk::with([("s.mtx", SQUARE), ("o.mtx", OTHER)]);
     assert_data_eq!(
         differs(&desk, "s.mtx o.mtx").stdout,
         str![[r#"
@@ -61,9 +59,7 @@ fn tolerances_decide() {
 
 #[test]
 fn programs_get_an_object() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("o.mtx", OTHER);
+    let desk = Desk::with([("s.mtx", SQUARE), ("o.mtx", OTHER)]);
     let found: Value = serde_json::from_str(&differs(&desk, "s.mtx o.mtx --json").stdout).unwrap();
     let counts = ["schema", "common", "only_a", "only_b", "different"].map(|key| found[key].as_u64().unwrap());
     assert_eq!((counts, &found["equal"]), ([1, 3, 1, 1, 4], &false.into()));
@@ -77,9 +73,7 @@ fn programs_get_an_object() {
 
 #[test]
 fn other_sizes_are_different_and_unreadable_files_are_status_2() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("s.mtx", SQUARE), ("w.mtx", WIDE)]);
     assert_eq!(differs(&desk, "s.mtx w.mtx").stdout, "different sizes: A is 3 x 3, B is 2 x 4\n");
     let found: Value = serde_json::from_str(&differs(&desk, "s.mtx w.mtx --json").stdout).unwrap();
     assert_eq!((&found["equal"], &found["b_size"]), (&false.into(), &serde_json::json!([2, 4])));

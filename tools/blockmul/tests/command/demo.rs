@@ -2,17 +2,17 @@
 //! managers. CI runs the demo with the real programs.
 use super::*;
 
-/// A script in place of cargo: `build` copies the command to cargo's folder, `run` runs it.
+/// A script that replaces cargo: `build` copies the command to cargo's folder, `run` runs it.
 const CARGO: &str = r#"#!/usr/bin/env bash
 case $1 in
 build) mkdir -p "${CARGO_TARGET_DIR:-target}/release" && cp "$COMMAND" "${CARGO_TARGET_DIR:-target}/release/blockmul" ;;
 run) while [ "$1" != -- ]; do shift; done; shift; exec "$COMMAND" "$@" ;;
 esac
 "#;
-/// A script in place of the command.
+/// A script that replaces the command.
 const COMMAND: &str = "#!/usr/bin/env bash\necho \"blockmul $*\"\n";
 
-/// A script in place of a package manager: it stores its arguments and makes a C compiler.
+/// A script that replaces a package manager: it stores its arguments and makes a C compiler.
 const MANAGER: &str = "#!/bin/sh\necho \"$*\" >>\"$LOG\"\n[ \"$1\" = update ] || { printf '#!/bin/sh\\n' >\"$BIN/cc\"; chmod +x \"$BIN/cc\"; }\n";
 
 /// A folder of programs in which `manager` is the only package manager and the C compiler is

@@ -4,9 +4,8 @@ use blockmul::io::{ReadOptions, dense};
 use nalgebra::{DMatrix, dmatrix};
 
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("a.mtx", WIDE);
-    // A matrix of 4 x 2, stored by columns.
+    let desk = Desk::with([("a.mtx", WIDE)]);
+    // A dense matrix of 4 x 2, stored by columns.
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
     desk.put("ones.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 1 1\n2 2 1\n3 3 1\n4 4 1\n");
     desk
@@ -62,7 +61,7 @@ fn an_array_on_stdin_is_dense() {
     assert_eq!(piped("- d.mtx -o -", "a.mtx"), left);
     piped("a.mtx - --verify -o c.npy", "d.mtx");
     assert_eq!(matrix(&desk, "c.npy"), dmatrix![3.0, -1.5; 250.0, 1000.0]);
-    // If B is A, both arrays are read as sparse.
+    // If both operands are arrays of Matrix Market, they are read as sparse matrices.
     let squared = piped("- --transpose-b -o -", "d.mtx");
     assert!(squared.starts_with("%%MatrixMarket matrix coordinate"), "{squared}");
     desk.fails("multiply a.mtx - -o c.foo", 2, &["c.foo: unknown ending .foo"]);
@@ -203,7 +202,7 @@ fn dense_matrices_are_converted_transposed_and_compared() {
     }
 }
 
-/// D takes 96 KB.
+/// The dense D takes 96 KB.
 #[test]
 fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
     let desk = desk();
@@ -238,7 +237,7 @@ fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
 fn what_dense_operands_do_not_take_is_refused() {
     let desk = desk();
     let (banner, entries) = WIDE.split_once('\n').unwrap();
-    // The file has the same matrix in blocks.
+    // blocks.mtx has the matrix of a.mtx in blocks.
     desk.put("blocks.mtx", &format!("{banner}\n%%blockmul blocks 2x2\n{entries}"));
     for (line, part) in [
         ("d.mtx a.mtx --transpose-b", "cannot multiply 4 x 2 (dense) with 4 x 2 (sparse)"),

@@ -23,6 +23,13 @@ impl Desk {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// A folder with these files.
+    pub fn with<const N: usize>(files: [(&str, &str); N]) -> Self {
+        let desk = Self::new();
+        files.iter().for_each(|(name, text)| desk.put(name, text));
+        desk
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -70,14 +77,14 @@ impl Desk {
         self.run(&format!("bench --device {} {line}", super::common::device().info().index))
     }
 
-    /// Runs `bench` with three rounds. Returns its records.
+    /// Runs `bench` with three rounds. Returns the records of the run.
     pub fn benched(&self, line: &str) -> Value {
         let ran = self.bench(&format!("{line} --json - --rounds 3"));
         assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
         serde_json::from_str(&ran.stdout).unwrap()
     }
 
-    /// Runs `bench`. Returns its records with their variants.
+    /// Runs `bench`. Returns the records of the run with their variants.
     pub fn by_variant(&self, line: &str) -> Vec<(String, Value)> {
         let all = self.benched(line);
         let records = all["results"].as_array().unwrap().iter();

@@ -37,7 +37,7 @@ fn small_entries_of_the_product_are_left_out() {
             }
         }
     }
-    // The product stays on the device.
+    // Without an output the product stays on the device.
     let stages = &desk.report("h.mtx --block 1 --drop 0.5 --repeat 2 --verify")["stages"];
     assert_eq!(stages.as_array().unwrap().last().unwrap()["name"], "drop");
     let explained = desk.multiply("h.mtx --block 1 --drop 0.5 --explain").stderr;
@@ -46,8 +46,7 @@ fn small_entries_of_the_product_are_left_out() {
 
 #[test]
 fn tolerances_that_are_none_are_refused() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     for wrong in ["-1", "NaN", "inf", "small"] {
         desk.fails(&format!("multiply s.mtx --drop={wrong}"), 2, &["--drop", wrong, "a finite number from 0"]);
     }

@@ -12,8 +12,7 @@ fn with(desk: &Desk, variables: &[(&str, &str)], line: &str) -> Ran {
 
 #[test]
 fn blockmul_device_is_the_default_of_every_command_with_a_device() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     desk.ok("generate g2o --poses 20 --closures 5 -q -o g.g2o");
     let (index, name) = (common::device().info().index, common::device().info().name.clone());
     for line in [
@@ -47,8 +46,7 @@ fn blockmul_device_is_the_default_of_every_command_with_a_device() {
 
 #[test]
 fn events_are_logged_on_stderr_if_asked_for() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let index = common::device().info().index;
     let line = format!("multiply s.mtx --device {index} -q -o -");
     let silent = desk.ok(&line);
@@ -64,7 +62,7 @@ fn events_are_logged_on_stderr_if_asked_for() {
         assert!(logged.stderr.lines().all(|line| line.contains("blockmul::")), "{}", logged.stderr);
         assert!(!logged.stderr.contains("blockmul::pool"), "events of the pool need trace");
     }
-    // One target and one level are logged. There are no times, because they were not requested.
+    // One target and one level are logged. The log has no times, because they were not requested.
     let info = with(&desk, &[("BLOCKMUL_LOG", "blockmul::io=info"), ("RUST_LOG", "trace")], &line);
     assert!(info.stderr.starts_with(" INFO blockmul::io: read") && info.stderr.lines().count() == 1, "{}", info.stderr);
     let empty = with(&desk, &[("BLOCKMUL_LOG", ""), ("RUST_LOG", "blockmul::pool=trace")], &line);
@@ -75,8 +73,7 @@ fn events_are_logged_on_stderr_if_asked_for() {
 
 #[test]
 fn a_malformed_filter_is_a_warning() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     for variable in ["RUST_LOG", "BLOCKMUL_LOG"] {
         let ran = with(&desk, &[(variable, "blockmul=loud")], "multiply s.mtx --device reference -q -o -");
         assert_eq!(ran.status, 0);

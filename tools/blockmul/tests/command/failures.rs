@@ -24,8 +24,7 @@ fn without_opencl(desk: &Desk, line: &str) -> Vec<Ran> {
 
 #[test]
 fn without_opencl_the_command_says_what_to_install() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("a.mtx", SQUARE)]);
     for line in ["devices", "devices --json", "multiply a.mtx --device 0", "multiply a.mtx --method esc"] {
         for ran in without_opencl(&desk, line) {
             assert_eq!((ran.status, ran.stdout.as_str()), (3, ""), "{line}: {}", ran.stderr);
@@ -36,8 +35,7 @@ fn without_opencl_the_command_says_what_to_install() {
 
 #[test]
 fn without_opencl_auto_is_the_reference_and_says_so() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("a.mtx", SQUARE)]);
     let want = desk.multiply("a.mtx -o -").stdout;
     for ran in without_opencl(&desk, "multiply a.mtx -o - --report r.json") {
         assert_eq!((ran.status, &ran.stdout), (0, &want), "{}", ran.stderr);
@@ -82,8 +80,7 @@ fn wrong_usage_and_unreadable_inputs_are_status_2() {
 
 #[test]
 fn a_device_that_is_not_there_is_status_3_and_lists_what_is() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let device = common::device();
     let name = &device.info().name;
     desk.fails("multiply s.mtx --device 99", 3, &["\"99\"", name]);
@@ -130,8 +127,8 @@ fn a_product_that_nobody_keeps_is_reported_alike() {
     assert!(text.contains("products"), "{text}");
 }
 
-/// A band's bound is far above the memory that it takes. If only bounds counted, this limit would
-/// be refused.
+/// The bound of a band's memory is far above the memory that the band takes. A product that only
+/// compared bounds would refuse the limit.
 #[test]
 fn a_limit_under_which_bands_fit_is_obeyed() {
     let desk = Desk::new();
@@ -145,15 +142,14 @@ fn a_limit_under_which_bands_fit_is_obeyed() {
 #[test]
 #[cfg(unix)]
 fn a_place_that_cannot_be_written_is_status_5() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    // Every write to this device fails.
+    let desk = Desk::with([("s.mtx", SQUARE)]);
+    // Every write to /dev/full fails.
     desk.fails("transpose s.mtx -o /dev/full", 5, &["/dev/full"]);
     desk.fails("multiply s.mtx --device reference -q --report /dev/full", 5, &["/dev/full"]);
 }
 
-/// Every file of the folder is multiplied or refused. None may crash the command, take forever, or
-/// cause an internal error.
+/// Every file of the folder is multiplied or refused. No file may crash the command, take forever,
+/// or cause an internal error.
 #[test]
 fn malformed_files_are_read_as_the_format_says_or_refused() {
     let Some(folder) = common::data("malformed") else { return };
@@ -273,8 +269,7 @@ fn a_file_that_may_not_grow_is_a_failure_and_leaves_nothing() {
 #[test]
 #[cfg(unix)]
 fn a_closed_stdout_is_a_failure_unless_it_has_only_a_summary() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let shell = |line: &str| {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("exec \"$0\" {line}"), env!("CARGO_BIN_EXE_blockmul")]);

@@ -48,7 +48,8 @@ fn layouts_stand_beside_their_matrices() {
     desk.ok("convert h.mtx -o s.mtx.gz --bla");
     let layout = std::fs::read_to_string(desk.path("s.bla")).unwrap();
     assert!(layout.starts_with("12 x 12 (") && layout.ends_with("\n0 3 6 9 12\n0 3 6 9 12\n"), "{layout}");
-    // The note in the file gives the same blocks. If there is no note, the layout file gives them.
+    // The note in the Matrix Market file gives the blocks. If there is no note, the layout file
+    // gives the blocks.
     desk.ok("convert s.mtx.gz -o n.mtx --block 1");
     std::fs::copy(desk.path("s.bla"), desk.path("n.bla")).unwrap();
     assert_eq!(desk.ok("convert n.mtx -o - -q").stdout, std::fs::read_to_string(desk.path("h.mtx")).unwrap());
@@ -81,8 +82,7 @@ fn names_give_the_format() {
 
 #[test]
 fn the_transpose_of_the_transpose_is_the_matrix() {
-    let desk = Desk::new();
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("w.mtx", WIDE)]);
     desk.ok("transpose w.mtx -o t.mtx");
     assert_eq!(desk.read::<f64>("t.mtx"), desk.read::<f64>("w.mtx").transpose());
     desk.ok("transpose t.mtx -o back.mtx");
@@ -91,10 +91,7 @@ fn the_transpose_of_the_transpose_is_the_matrix() {
 
 #[test]
 fn sums_are_the_librarys() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("p.mtx", SYMMETRIC);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("s.mtx", SQUARE), ("p.mtx", SYMMETRIC), ("w.mtx", WIDE)]);
     let (s, p) = (desk.read::<f64>("s.mtx"), desk.read("p.mtx"));
     desk.ok("add s.mtx p.mtx -o c.mtx");
     assert_eq!(desk.read::<f64>("c.mtx"), matrix::add(1.0, &s, 1.0, &p).unwrap());
@@ -107,7 +104,8 @@ fn sums_are_the_librarys() {
     assert_eq!(desk.files(), ["c.mtx", "p.mtx", "s.mtx", "w.mtx"]);
 }
 
-/// File names are bytes on Unix. Reports replace bytes that are not valid text.
+/// On Unix, file names are bytes, which need not be valid text. Reports replace bytes that are not
+/// valid text.
 #[test]
 #[cfg(unix)]
 fn names_that_are_not_text_are_read_written_and_reported() {

@@ -16,8 +16,8 @@ fn chi2(json: &Value) -> f64 {
     json["chi2"].as_f64().unwrap()
 }
 
-/// Three poses that see two landmarks. The measurements agree with each other, but the poses begin
-/// elsewhere.
+/// The graph has three poses that see two landmarks. The measurements agree with each other, but
+/// the poses begin elsewhere.
 fn seeing(places: [[f64; 2]; 2], fixed: &str) -> String {
     let mut text = String::from("VERTEX_SE2 0 0.5 -0.4 0.2\nVERTEX_SE2 1 1.5 -0.3 0.1\nVERTEX_SE2 2 2.4 -0.6 0.3\n");
     for ([x, y], name) in places.into_iter().zip([10, 11]) {
@@ -114,8 +114,7 @@ const TORO: &str =
 
 #[test]
 fn the_format_of_edges_is_named_or_asked_for() {
-    let desk = Desk::new();
-    desk.put("x.graph", TORO);
+    let desk = Desk::with([("x.graph", TORO)]);
     let (toro, said) = solved(&desk, "x.graph");
     let note = "read as a graph of TORO, because EDGE2's numbers on line 1 are singular as iSAM's\n";
     assert!(toro["format"] == "TORO" && said.contains(note), "{toro}\n{said}");
@@ -124,7 +123,7 @@ fn the_format_of_edges_is_named_or_asked_for() {
     let (g2o, said) = solved(&desk, "x.g2o");
     assert!(g2o["format"] == "g2o" && !said.contains("read as"), "{g2o}\n{said}");
     assert!((chi2(&toro) / chi2(&g2o) - 1.0).abs() < 1e-9 && chi2(&toro) > 1e-3, "{toro} {g2o}");
-    // The square root of the same matrices.
+    // For iSAM the file has the square roots of these matrices.
     let root = TORO.replace("44 0 44 400 0 0", "6.6332495807108 0 0 6.6332495807108 0 20");
     desk.put("root.txt", &root);
     let (isam, _) = solved(&desk, "root.txt");

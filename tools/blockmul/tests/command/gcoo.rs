@@ -7,8 +7,7 @@ use blockmul::{
 use nalgebra::{DMatrix, dmatrix};
 
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("a.mtx", WIDE);
+    let desk = Desk::with([("a.mtx", WIDE)]);
     // A dense matrix of 4 x 2, stored by columns.
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
     desk
@@ -85,7 +84,7 @@ fn groups_are_multiplied_as_they_are_stored() {
         let want = if is_transposed { want.transpose() } else { want.clone() };
         assert_eq!(matrix(&desk, "c.npy"), want, "{line}");
     }
-    // Aᵀ·D is computed in the groups of the file. In blocks of another shape, the matrix is
+    // Aᵀ·D is computed in the groups of the file. If other blocks are requested, the matrix is
     // converted to groups first.
     desk.ok("convert c.npy -o c.mtx");
     stored(&desk, "a.gcoo c.mtx --transpose-a -o t.npy");

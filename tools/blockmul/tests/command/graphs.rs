@@ -2,7 +2,7 @@
 use super::*;
 
 /// Triangles 1 2 3 and 2 3 4, some of whose edges are in the file in both directions; a loop at 6;
-/// an edge between 5 and 7; 8 has no edge. Values do not matter.
+/// an edge between 5 and 7; 8 has no edge. The values of the matrix do not matter.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n8 8 9\n2 1 1\n1 2 nan\n3 1 0\n3 2 -1\n4 2 1\n3 4 1\n4 3 1\n6 6 1\n7 5 1\n";
 const LABELS: &str = "%%MatrixMarket matrix array integer general\n8 1\n1\n1\n1\n1\n5\n6\n5\n8\n";
 const COUNTS: &str = "%%MatrixMarket matrix array integer general\n8 1\n1\n2\n2\n1\n0\n0\n0\n0\n";
@@ -13,8 +13,7 @@ fn devices() -> [String; 2] {
 
 #[test]
 fn components_are_named_by_their_least_vertex() {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("g.mtx", GRAPH)]);
     for device in devices() {
         let ran = desk.ok(&format!("components g.mtx --device {device} --verify -o l.mtx"));
         assert!(
@@ -32,8 +31,7 @@ fn components_are_named_by_their_least_vertex() {
 
 #[test]
 fn triangles_are_counted_once_and_at_their_vertices() {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("g.mtx", GRAPH)]);
     for device in devices() {
         let ran = desk.ok(&format!("triangles g.mtx --device {device} --verify -o c.mtx"));
         assert!(
@@ -58,8 +56,7 @@ fn triangles_are_counted_once_and_at_their_vertices() {
 /// kernels, loading them takes half of the run's time.
 #[test]
 fn the_time_of_a_first_run_is_that_of_the_graph() {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("g.mtx", GRAPH)]);
     for word in ["triangles", "components"] {
         let mut command = desk.command(&format!("{word} g.mtx --device {} --report - -q", devices()[0]));
         command.env("BLOCKMUL_CACHE", desk.path(&format!("kernels-{word}")));
@@ -74,9 +71,7 @@ fn the_time_of_a_first_run_is_that_of_the_graph() {
 
 #[test]
 fn what_is_no_graph_is_refused() {
-    let desk = Desk::new();
-    desk.put("wide.mtx", WIDE);
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("wide.mtx", WIDE), ("g.mtx", GRAPH)]);
     for device in devices() {
         for command in ["components", "triangles"] {
             let line = format!("{command} wide.mtx --device {device}");

@@ -1,9 +1,10 @@
-//! Unknowns without influence in `solve`. They are named in the summary, in the JSON and in
-//! messages.
+//! Unknowns without influence in `solve`. Unknowns without influence are named in the summary, in
+//! the JSON and in messages.
 use super::*;
 use serde_json::json;
 
-/// Poses on a line, each measured from the previous one. The weights of angles are zero.
+/// The graph has poses on a line, each measured from the previous one. The weights of angles are
+/// zero.
 const CHAIN: &str = "\
 VERTEX_SE2 10 0 0 0
 VERTEX_SE2 11 1.2 0.1 0.1
@@ -19,8 +20,7 @@ fn solve(line: &str) -> String {
 
 #[test]
 fn the_summary_and_the_json_name_them() {
-    let desk = Desk::new();
-    desk.put("chain.g2o", CHAIN);
+    let desk = Desk::with([("chain.g2o", CHAIN)]);
     let told = desk.ok(&solve("chain.g2o -o s.g2o"));
     assert!(told.stdout.ends_with("\nwithout influence: angle of pose 12\n"), "{}", told.stdout);
     let json: Value = serde_json::from_str(&desk.ok(&solve("chain.g2o --json -")).stdout).unwrap();
@@ -33,8 +33,7 @@ fn the_summary_and_the_json_name_them() {
 
 #[test]
 fn without_damping_they_are_named_with_what_to_do() {
-    let desk = Desk::new();
-    desk.put("chain.g2o", CHAIN);
+    let desk = Desk::with([("chain.g2o", CHAIN)]);
     let words = "no residual depends on angle of pose 12; try --method levenberg-marquardt";
     let ran = desk.run(&solve("chain.g2o --method gauss-newton -o s.g2o"));
     assert_eq!(ran.status, 1);

@@ -10,8 +10,7 @@ fn reported(desk: &Desk, line: &str) -> Vec<Value> {
 
 #[test]
 fn the_text_shows_everything() {
-    let desk = Desk::new();
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("w.mtx", WIDE)]);
     // The lines of devices differ from machine to machine and are left out.
     let text = desk.ok("info w.mtx").stdout;
     let (text, devices) = text.split_once("  A·Aᵀ on the devices here:\n").unwrap();
@@ -108,6 +107,11 @@ fn multiply_keeps_to_the_bounds_of_every_method() {
             assert!(bands <= most && most <= most_bands, "{line}: {bands} of {most} bands");
         }
     }
+    // With the same bands of columns.
+    let line = "p.mtx --band-columns 100";
+    let (report, info) = (desk.report(line), &reported(&desk, line)[0]);
+    assert_eq!((&report["bands"], &info["devices"][number]["bands"]), (&7.into(), &7.into()));
+    desk.fails("info p.mtx --band-columns 0", 2, &["--band-columns"]);
     desk.fails("info p.mtx --method none", 2, &["none", "hash"]);
 }
 
@@ -161,9 +165,7 @@ fn stdin_is_a_file_too() {
 
 #[test]
 fn empty_matrices_have_everything_but_entries() {
-    let desk = Desk::new();
-    desk.put("e.mtx", EMPTY);
-    desk.put("n.mtx", "%%MatrixMarket matrix coordinate real general\n0 3 0\n");
+    let desk = Desk::with([("e.mtx", EMPTY), ("n.mtx", "%%MatrixMarket matrix coordinate real general\n0 3 0\n")]);
     for info in reported(&desk, "e.mtx n.mtx") {
         assert_eq!((&info["nnz"], &info["product"]["products"]), (&0.into(), &0.into()));
         assert_eq!(info["product"]["compression"], Value::Null);

@@ -42,8 +42,7 @@ fn byte_order_marks_are_skipped_and_utf_16_is_named() {
 
 #[test]
 fn the_matrix_of_a_zip_archive_is_read() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("a.mtx", SQUARE)]);
     let want = desk.read::<f64>("a.mtx");
     for (name, files) in [
         ("d.zip", &[("m.mtx", SQUARE), ("readme.html", "<p>")][..]),
@@ -73,7 +72,7 @@ fn the_matrix_of_a_zip_archive_is_read() {
     assert!(said.status == 2 && said.stderr.contains("this is a zip archive: unpack it first"), "{}", said.stderr);
 }
 
-/// Files with two entries at the same place.
+/// The files have two entries at the same place.
 fn repeating(desk: &Desk) -> [&'static str; 4] {
     desk.put("d.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 1 2\n");
     desk.put("d.el", "0 0 1\n0 0 2\n");
@@ -140,10 +139,7 @@ fn a_factor_of_zero_spreads_no_nan() {
 
 #[test]
 fn endings_of_other_formats_are_refused() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
-    desk.put("g.g2o", GRAPH);
-    desk.put("b.txt", BUNDLE);
+    let desk = Desk::with([("a.mtx", SQUARE), ("g.g2o", GRAPH), ("b.txt", BUNDLE)]);
     for line in [
         "multiply a.mtx -o c.npy",
         "multiply a.mtx -o c.png",

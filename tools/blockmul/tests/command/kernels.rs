@@ -7,8 +7,7 @@ struct Fixture(Desk);
 
 impl Fixture {
     fn new() -> Self {
-        let desk = Desk::new();
-        desk.put("a.mtx", SQUARE);
+        let desk = Desk::with([("a.mtx", SQUARE)]);
         Self(desk)
     }
 
@@ -70,7 +69,7 @@ fn whatever_is_odd_about_a_file_its_kernels_are_compiled_again() {
         },
         |path| fs::write(path, &fs::read(path).unwrap()[..50]).unwrap(),
         |path| fs::write(path, "").unwrap(),
-        // Only the binaries are removed, so that the records of kernels name missing files.
+        // Only the binaries are removed, so that the small files of kernels name missing binaries.
         |path| {
             if path.extension().unwrap() == "binary" {
                 fs::remove_file(path).unwrap();
@@ -148,8 +147,8 @@ fn pipes_in_the_folder_are_not_waited_for() {
     assert!(loaded(&fixture.multiply("kernels")), "the pipes are replaced");
 }
 
-/// `sudo` may keep `HOME`. A folder that the superuser made would then prevent the user from making
-/// one.
+/// `sudo` may keep the caller's `HOME`. A folder that the superuser made would then prevent the
+/// user from making one.
 #[test]
 #[cfg(target_os = "linux")]
 fn no_folder_is_made_in_the_home_of_another_user() {

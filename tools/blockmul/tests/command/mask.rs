@@ -80,9 +80,7 @@ fn masks_come_with_transposes_element_types_limits_and_stdin() {
 
 #[test]
 fn masks_that_cannot_be_are_refused() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("s.mtx", SQUARE), ("w.mtx", WIDE)]);
     for (line, words) in [
         ("s.mtx --mask w.mtx", &["w.mtx", "the size of C, which is 3 x 3", "2 x 4"][..]),
         ("s.mtx --mask none.mtx", &["none.mtx"]),

@@ -92,10 +92,39 @@ fn the_report_counts_blocks_and_the_operations_of_their_shapes() {
     let aligned = desk.report("a.mtx --transpose-b --align 64 --verify");
     assert_eq!((&aligned["c"], &aligned["verified"]["pattern_equal"]), (&report["c"], &true.into()));
     assert_eq!((&report["verified"]["pattern_equal"], &report["element"]), (&true.into(), &"f32".into()));
-    let explained = desk.multiply("a.mtx --transpose-b --explain").stderr;
+    // The table has a row for each method, with its time. For blocks no time is predicted.
+    assert_eq!(report["method"], desk.report("a.mtx --block 1 --transpose-b")["method"]);
+    let (ran, bins) = (&report["bins"][0], report["bins"].as_array().unwrap());
+    assert_eq!((bins.len(), &ran["products"], &ran["predicted_ms"]), (1, &8.into(), &Value::Null), "{report}");
+    assert!(ran["measured_ms"].as_f64() > Some(0.0), "{report}");
+    assert_eq!(aligned["bins"][0]["measured_ms"], Value::Null);
+    let ran = desk.multiply("a.mtx --transpose-b --explain");
+    assert!(ran.stdout.contains("predicted ms  measured ms"), "{}", ran.stdout);
+    let explained = ran.stderr;
     for line in ["2x1 by 1x2: 1 product", "2x2 by 2x1: 1 product", "1x2 by 2x1: 1 product"] {
         assert!(explained.contains(line), "{line}: {explained}");
     }
+}
+
+/// There are no bounds of products in groups. With options by which `multiply` takes scalars, the
+/// bounds hold.
+#[test]
+fn info_says_that_its_bounds_are_of_scalars() {
+    let desk = Desk::new();
+    desk.put_mixed("a");
+    let said = "of scalars; `multiply` takes blocks in groups: A 3|2|1 x 2|1|4, B 2|1|4 x 3|2|1";
+    let shown = desk.ok("info a.mtx").stdout;
+    assert!(shown.contains(said) && shown.contains("A·Aᵀ of scalars on the devices here:"), "{shown}");
+    let json: Value = serde_json::from_str(&desk.ok("info a.mtx --json").stdout).unwrap();
+    assert_eq!(json["product"]["in_groups"], "A 3|2|1 x 2|1|4, B 2|1|4 x 3|2|1");
+    for options in ["--block 3", "--block 1", "--memory-limit 1GiB", "--band-columns 5"] {
+        let shown = desk.ok(&format!("info a.mtx {options}")).stdout;
+        assert!(!shown.contains("of scalars"), "{options}: {shown}");
+    }
+    // Blocks of 33 rows are not multiplied in groups.
+    write(desk.path("wide.mtx"), &Csc::from_triplets(33, 33, [(0, 0, 1.0)]).unwrap(), &Default::default()).unwrap();
+    desk.put_layout("wide", &[33], &[33]);
+    assert!(!desk.ok("info wide.mtx").stdout.contains("of scalars"));
 }
 
 /// Only the inner sides of the blocks of A and B differ, so that the blocks of C have one shape. C

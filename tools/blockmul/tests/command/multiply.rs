@@ -59,9 +59,7 @@ fn generated_files_are_the_same_for_a_seed() {
 
 #[test]
 fn without_b_the_product_is_of_a_by_itself_or_its_transpose() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("s.mtx", SQUARE), ("w.mtx", WIDE)]);
     let (s, w) = (desk.read::<f64>("s.mtx"), desk.read::<f64>("w.mtx"));
     let (st, wt) = (s.transpose(), w.transpose());
     for (line, a, b) in [
@@ -87,9 +85,7 @@ fn without_b_the_product_is_of_a_by_itself_or_its_transpose() {
 
 #[test]
 fn integers_patterns_and_symmetric_files_are_read_as_values() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("p.mtx", SYMMETRIC);
+    let desk = Desk::with([("s.mtx", SQUARE), ("p.mtx", SYMMETRIC)]);
     let out = desk.multiply("s.mtx p.mtx -o -").stdout;
     // The product is [2 0 0; 0 -1 0; 3 0 5] · [1 0 1; 0 0 1; 1 1 0].
     let want = "%%MatrixMarket matrix coordinate real general\n3 3 6\n1 1 2\n3 1 8\n3 2 5\n1 3 2\n2 3 -1\n3 3 3\n";
@@ -124,8 +120,7 @@ fn blocks_take_the_shapes_asked_for_or_say_which() {
 
 #[test]
 fn results_go_to_stdout_and_the_rest_to_stderr() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let table = desk.multiply("s.mtx --method esc --verify");
     for word in ["3 x 3, 4 entries", "setup", "compression", "total", "bit for bit"] {
         assert!(table.stdout.contains(word), "{word}: {}", table.stdout);
@@ -147,9 +142,7 @@ fn results_go_to_stdout_and_the_rest_to_stderr() {
 
 #[test]
 fn outputs_are_compressed_by_name_and_replaced_whole() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("c.mtx.gz", "something else");
+    let desk = Desk::with([("s.mtx", SQUARE), ("c.mtx.gz", "something else")]);
     desk.multiply("s.mtx -o c.mtx.gz --report r.json");
     assert!(std::fs::read(desk.path("c.mtx.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
     let s = desk.read::<f64>("s.mtx");
@@ -159,8 +152,7 @@ fn outputs_are_compressed_by_name_and_replaced_whole() {
 
 #[test]
 fn values_too_large_for_the_type_are_counted() {
-    let desk = Desk::new();
-    desk.put("b.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e6\n2 2 1\n");
+    let desk = Desk::with([("b.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e6\n2 2 1\n")]);
     let ran = desk.multiply("b.mtx --element f16");
     assert!(ran.stderr.contains("1 of 2 values of A are too large for f16"), "{}", ran.stderr);
     assert!(!desk.multiply("b.mtx").stderr.contains("too large"));
@@ -168,9 +160,7 @@ fn values_too_large_for_the_type_are_counted() {
 
 #[test]
 fn a_symmetric_file_is_multiplied_in_full_and_says_so_once() {
-    let desk = Desk::new();
-    desk.put("p.mtx", SYMMETRIC);
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("p.mtx", SYMMETRIC), ("s.mtx", SQUARE)]);
     let note = "A is symmetric in its file and multiplied in full: 3 entries there, 5 here";
     for line in ["p.mtx", "p.mtx p.mtx", "p.mtx s.mtx"] {
         assert_eq!(desk.multiply(line).stderr.matches(note).count(), 1, "{line}");
@@ -182,8 +172,7 @@ fn a_symmetric_file_is_multiplied_in_full_and_says_so_once() {
 
 #[test]
 fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
-    let desk = Desk::new();
-    desk.put("scalars.mtx", "%%MatrixMarket matrix coordinate real general\n12 12 1\n12 1 1\n");
+    let desk = Desk::with([("scalars.mtx", "%%MatrixMarket matrix coordinate real general\n12 12 1\n12 1 1\n")]);
     // All matrices have 12 x 12 elements.
     for (name, rows, cols) in
         [("6x6", 2, 2), ("6x3", 2, 4), ("2x3", 6, 4), ("3x4", 4, 3), ("1x2", 12, 6), ("2x1", 6, 12)]
@@ -194,10 +183,10 @@ fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
     for (line, blocks) in [
         ("scalars.mtx", None),
         ("6x6.mtx", Some("A 6x6, B 6x6, as in the file")),
-        // The blocks of Wᵀ are transposed.
+        // The blocks of Wᵀ have the transposed shape.
         ("6x3.mtx --transpose-b", Some("A 6x3, B 3x6, as in the file")),
         ("6x3.mtx --transpose-a", Some("A 3x6, B 6x3, as in the file")),
-        // The blocks of the file do not fit as B's.
+        // The file's blocks do not fit as blocks of B.
         ("6x3.mtx", Some("A 6x3, B 3x6, as in the file")),
         ("2x3.mtx 3x4.mtx", Some("A 2x3, B 3x4, as in the file")),
         ("6x6.mtx --block 2", Some("A 2x2, B 2x2")),

@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn a_number_out_of_range_is_refused_by_its_option() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let (from_zero, above_zero) = ("a finite number from 0 is wanted", "a finite number above 0 is wanted");
     let (whole, some) = ("a whole number from 0 is wanted", "a whole number from 1 to 4294967295 is wanted");
     for (line, option, range) in [

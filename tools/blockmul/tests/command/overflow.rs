@@ -33,7 +33,7 @@ fn values_that_become_infinite_are_counted_and_reported() {
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":null}"#, ""));
 }
 
-/// Products with a dense operand, and with vectors.
+/// The test covers products with a dense operand, and with vectors.
 #[test]
 fn dense_results_that_become_infinite_are_counted_and_reported() {
     let desk = Desk::new();
@@ -82,8 +82,7 @@ fn dense_results_that_become_infinite_are_counted_and_reported() {
 
 #[test]
 fn other_commands_tell_of_values_too_large_as_well() {
-    let desk = Desk::new();
-    desk.put("a.mtx", LARGE);
+    let desk = Desk::with([("a.mtx", LARGE)]);
     let said = desk.ok("convert a.mtx -o c.mtx --element f16 -q").stderr;
     assert_eq!(said, "warning: 1 of 3 values of a.mtx are too large for f16: they are infinite\n");
     let said = desk.ok("compare a.mtx a.mtx --element f16 -q").stderr;

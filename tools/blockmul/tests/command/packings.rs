@@ -22,8 +22,7 @@ fn archive(members: &[(&str, &str)]) -> Vec<u8> {
 
 #[test]
 fn archives_of_the_suitesparse_collection_are_read() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let rhs = "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n";
     let members = [("square/square_b.mtx", rhs), ("square/notes.txt", "notes"), ("square/square.mtx", SQUARE)];
     let plain = archive(&members);

@@ -1,12 +1,13 @@
-//! Zeros that fill the blocks of files. They are left out if blocks are converted to scalars.
+//! Zeros that fill the blocks of files. Zeros of padding are left out if blocks are converted to
+//! scalars.
 use super::*;
 use blockmul::{
     Semiring,
     io::{self, WriteOptions, dense, npz},
 };
 
-/// The same graph in every format that supports blocks, and as scalars. It has four loops, and an
-/// edge from vertex 3 to vertex 1.
+/// The files have the same graph in every format that supports blocks, and as scalars. The graph
+/// has four loops, and an edge from vertex 3 to vertex 1.
 const FILES: [&str; 4] = ["g.mtx", "g.npz", "g.bin", "note.mtx.gz"];
 
 fn desk() -> Desk {
@@ -65,7 +66,8 @@ fn padding_is_no_entry_of_other_algebras() {
     same_of_all(&desk, "multiply g.mtx FILE --block-b 1 --transpose-b --semiring max-plus -o OUT", "c.mtx");
     same_of_all(&desk, "multiply FILE --block 1 --semiring min-plus -o OUT", "c.mtx");
     assert_eq!(desk.read::<f64>("c.mtx").values(), [2.0; 5]);
-    // Such an algebra is refused for blocks. In plus-times and or-and padding changes no value.
+    // For blocks, an algebra in which padding counts is refused. In plus-times and or-and padding
+    // changes no value.
     for (options, option) in [("", "--block"), ("--block 1 --block-b 1x2", "--block-b")] {
         let line = format!("multiply g.npz --semiring min-plus {options}");
         desk.fails(&line, 2, &[&format!("{option} 1 makes scalars of them")]);

@@ -84,7 +84,7 @@ fn without_measurements(line: &str) -> String {
         let after_measured = words.last() == Some(&"#");
         match measured || after_measured && matches!(word, "B" | "KiB" | "MiB" | "GiB") {
             true => words.push("#"),
-            // The word is the percentage of a stage.
+            // The word after a time is the percentage of a stage.
             false if after_measured && words.len() == 2 && word.parse::<u8>().is_ok() => words.push("#"),
             false => words.push(word),
         }
@@ -133,7 +133,7 @@ fn run(page: &str) -> (usize, usize) {
         let script = format!("exec 2>&1; {command}");
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(desk.path(".")).env("PATH", &path);
-        // The other tests of `bench` use the same setting.
+        // The setting is that of the other tests of `bench`.
         let ran = shell.env("POCL_MEMORY_LIMIT", "1").output().unwrap();
         let said = String::from_utf8(ran.stdout).unwrap();
         assert_eq!(ran.status.code(), Some(status), "{command}: {said}");
@@ -175,7 +175,7 @@ fn outputs_are_compared_line_by_line_but_for_those_left_out() {
     assert_eq!(lasting(" setup  0.084  10\nC = A·B in f64 by esc on x"), ["setup # #", "C = A·B in f64"]);
 }
 
-/// The name of a heading in links.
+/// Returns the name that links use for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -21,7 +21,8 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     // Pictures contain the name of the mesh, which may be of any script.
     std::fs::copy(desk.path("p.ply"), desk.path("Łódź.ply")).unwrap();
     desk.ok(&on_device("patches Łódź.ply --count 2 -o l.png --size 32 -q"));
-    // The mesh with colours has the same patches. They are written as labels.
+    // The mesh with colours has the same patches. The patches of the vertices are written as
+    // labels.
     desk.ok(&on_device("patches p.ply --count 6 -o l.mtx -q"));
     let ran = desk.ok("patches torus.ply.gz --count 6 -o r.mtx -q --device reference --report -");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -86,8 +87,8 @@ fn a_mesh_may_come_from_stdin() {
 #[test]
 fn empty_patches_and_vertices_out_of_reach_are_warned_of() {
     let desk = Desk::new();
-    // Four vertices at one place and one vertex beside them; and two triangles that are not
-    // connected.
+    // One mesh has four vertices at one place and one vertex beside them; another has two triangles
+    // that are not connected.
     desk.put("same.obj", "v 0 0 0\nv 0 0 0\nv 0 0 0\nv 0 0 0\nv 1 0 0\nf 1 2 3\nf 2 3 4\nf 3 4 5\n");
     desk.put("apart.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 9 0 0\nv 9 1 0\nv 9 0 1\nf 1 2 3\nf 4 5 6\n");
     for balanced in ["", " --balanced"] {
@@ -118,7 +119,7 @@ fn what_makes_no_patches_is_refused() {
         ("patches a.obj --count 2 --graph --energy centroid", "--energy centroid is for centres near centroids"),
         ("patches a.obj --count 2 -o a.txt", "a.txt: patches are written to .png"),
         ("patches b.obj", "b.obj:2: corner 2 is none of the 1 vertices so far"),
-        ("patches a.stl", "a.stl: no mesh ends so"),
+        ("patches a.stl", "a.stl: not the name of a mesh"),
         ("patches none.ply", "none.ply"),
         ("patches far.obj --count 1", "far.obj: the edge between vertices 1 and 2 is too long: the square"),
         ("patches cloud.obj --count 1", "cloud.obj has no triangles: patches follow their edges"),

@@ -1,14 +1,12 @@
 //! `blockmul paths`, and `--semiring` of other commands.
 use super::*;
 
-/// Edges from 1 to 2, 2 to 3 and 3 to 4 of lengths 1, 2 and 3, from 1 to 3 of length 9, and from 5
-/// to 1.
+/// The graph has edges from 1 to 2, 2 to 3 and 3 to 4 of lengths 1, 2 and 3, from 1 to 3 of length
+/// 9, and from 5 to 1.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n5 5 5\n2 1 1\n3 2 2\n4 3 3\n3 1 9\n1 5 4\n";
 
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
-    desk
+    Desk::with([("g.mtx", GRAPH)])
 }
 
 fn on_device(line: &str) -> String {
@@ -51,7 +49,7 @@ fn distances_predecessors_and_levels() {
     }
 }
 
-/// In other files an edge leads from the column's vertex to the row's.
+/// In files that are not edge lists an edge leads from the column's vertex to the row's.
 #[test]
 fn lines_of_an_edge_list_are_followed_from_first_to_second() {
     let desk = Desk::new();
@@ -107,7 +105,7 @@ fn paths_from_each_source_are_columns() {
 fn levels_and_predecessors_are_those_of_the_reference() {
     let desk = desk();
     desk.ok("generate power-law --nodes 500 --edges 3000 --integer -q -o r.mtx");
-    // Edges of length 0 in both directions.
+    // The next graph has edges of length 0 in both directions.
     desk.put("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n5 5 4\n2 1 1\n3 2 0\n4 3 0\n5 4 0\n");
     for (options, name) in [
         ("r.mtx --sources 3,7 --levels", "levels"),
@@ -148,7 +146,7 @@ fn distances_beyond_the_element_are_warned_of() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 
-/// Floats that become infinite are warned of, too.
+/// The command also warns of floating-point lengths that become infinite.
 #[test]
 fn lengths_that_are_infinite_as_integers_are_warned_of() {
     let desk = Desk::new();
@@ -180,18 +178,21 @@ fn what_has_no_paths_is_refused() {
     for (line, why) in [
         ("paths g.mtx --sources 6", "source 6 is outside g.mtx, whose vertices are 1 to 5"),
         ("paths circle.mtx --sources 1", "circle.mtx: a cycle of negative length, -2, passes through vertex 2"),
-        ("paths g.mtx --sources 1 --schedule sweeps --delta 3", "sweeps has no limit between near and far"),
+        ("paths g.mtx --sources 1 --schedule sweeps --delta 3", "sweeps does not use a delta"),
         ("paths nan.mtx --sources 1", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths nan.mtx --sources 1 --transpose", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths empty.mtx --sources 1", "empty.mtx has no vertices"),
-        ("paths circle.mtx --sources 1 --schedule near-far", "near-far takes no negative length, the least is -3"),
+        (
+            "paths circle.mtx --sources 1 --schedule near-far",
+            "near-far does not support negative lengths, and the least is -3",
+        ),
         (
             "paths circle.mtx --sources 1 --element u32",
             "circle.mtx: G has -3 at row 3, column 2, which is not of type u32",
         ),
         ("paths wide.mtx --sources 1", "wide.mtx: a graph is a square matrix of scalars, this one is 2x4"),
-        ("apply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
-        ("multiply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
+        ("apply g.mtx --element u8", "elements of u8 support or-and only, not plus-times"),
+        ("multiply g.mtx --element u8", "elements of u8 support or-and only, not plus-times"),
         ("multiply half.mtx --element i32", "half.mtx: A has 0.5 at row 1, column 1, which is not of type i32"),
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (

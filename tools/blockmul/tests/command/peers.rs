@@ -1,5 +1,6 @@
 //! The programs of `benches/peers` that compare the command's results with those of other
-//! libraries. Each must find no difference in correct results, and must find a planted one.
+//! libraries. Each program must find no difference in correct results, and must find a planted
+//! difference.
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 
@@ -38,8 +39,7 @@ fn lines(ran: &Ran) -> Vec<Vec<&str>> {
 #[test]
 fn distances_are_those_of_scipy() {
     let Some(python) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
-    let desk = Desk::new();
-    desk.put("g.mtx", SQUARE);
+    let desk = Desk::with([("g.mtx", SQUARE)]);
     let compared = peer(&desk, &python, "paths.py", blockmul(), "g.mtx --rounds 1");
     assert_eq!(compared.status, 0, "{}", compared.stderr);
     let differing: Vec<_> = lines(&compared).iter().map(|line| (line[0], line[5])).collect();
@@ -79,9 +79,7 @@ fn distances_in_small_graphs_are_those_of_networkx() {
 fn products_over_every_semiring_are_those_of_graphblas() {
     let modules = "graphblas, scipy.sparse, scipy.io";
     let Some(python) = common::python_with_pip("python-graphblas", modules) else { return };
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("s.mtx", SQUARE), ("w.mtx", WIDE)]);
     for (options, algebras) in [("s.mtx --elements f64,u8", 8), ("w.mtx --elements i32", 8), ("s.mtx --elements u8", 1)]
     {
         let compared = peer(&desk, &python, "semirings.py", blockmul(), &format!("{options} --rounds 1"));

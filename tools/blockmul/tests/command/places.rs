@@ -80,7 +80,8 @@ fn links_lead_to_inputs_as_well() {
 fn two_results_never_go_to_one_place() {
     let desk = desk();
     desk.put("there.mtx", SQUARE);
-    // The output exists, or it does not exist yet. It has two names.
+    // The test has an output that exists, and one that does not exist yet. The output is named in
+    // two ways.
     for name in ["there", "new"] {
         #[cfg(unix)]
         std::os::unix::fs::symlink(format!("{name}.mtx"), desk.path(&format!("{name}-link.mtx"))).unwrap();
@@ -142,7 +143,8 @@ fn a_folder_that_is_not_there_is_named_before_any_work() {
     let desk = desk();
     let generate = ["generate uniform -o OUT.mtx", "generate bal -o OUT.txt", "generate g2o -o OUT.g2o"];
     for line in LINES.iter().chain(&generate) {
-        // These inputs do not exist. If an input were read first, the message would name it.
+        // The inputs of this test do not exist. If the command read an input first, its message
+        // would name that input.
         let line = line.replace("IN", "missing").replace("OUT", "no/where/out");
         let output = line.split(['=', ' ']).find(|word| word.starts_with("no/where")).unwrap();
         match line.starts_with("bench") {
@@ -197,7 +199,7 @@ fn unknown_endings_are_refused_with_those_known() {
 #[cfg(target_os = "linux")]
 fn a_folder_that_takes_no_file_is_found_before_there_is_a_result() {
     let desk = desk();
-    // The input does not exist. If it were read first, the message would name it.
+    // The input does not exist. If the command read this input first, its message would name it.
     for line in ["transpose missing.mtx -o /proc/c.mtx", "multiply missing.mtx --report /proc/c.json"] {
         desk.fails(line, 5, &["error: /proc/c."]);
     }
@@ -207,8 +209,7 @@ fn a_folder_that_takes_no_file_is_found_before_there_is_a_result() {
 
 #[test]
 fn endings_are_those_of_their_kind() {
-    let desk = Desk::new();
-    desk.put("in.mtx", SQUARE);
+    let desk = Desk::with([("in.mtx", SQUARE)]);
     let (graph, adjustment) = ("generate g2o --poses 3 --closures 0", "generate bal --cameras 2 --points 9 --views 2");
     let report = "multiply in.mtx --device reference --report";
     for (line, names) in [

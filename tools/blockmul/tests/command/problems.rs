@@ -43,7 +43,7 @@ fn pose_graphs_are_the_library_s() {
     }
 }
 
-/// Other tests and reports identify problems by their seeds.
+/// Other tests and reports name problems by their seeds, so the files of a seed must stay the same.
 #[test]
 fn a_seed_is_the_same_file_for_good_and_on_every_platform() {
     let desk = Desk::new();

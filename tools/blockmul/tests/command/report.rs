@@ -4,8 +4,7 @@ use blockmul::device::DeviceKind;
 
 #[test]
 fn the_report_has_every_field_and_counts_as_it_says() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let report = desk.report("s.mtx --method esc --verify");
     let keys: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
     let mut want = vec![
@@ -91,8 +90,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
 
 #[test]
 fn the_report_counts_blocks_and_empty_products() {
-    let desk = Desk::new();
-    desk.put("e.mtx", EMPTY);
+    let desk = Desk::with([("e.mtx", EMPTY)]);
     let report = desk.report("e.mtx");
     assert_eq!((&report["c"]["nnz"], &report["products"], &report["flops_paper"]), (&0.into(), &0.into(), &0.into()));
     assert_eq!(report["expansion_factor"], Value::Null);
@@ -105,8 +103,7 @@ fn the_report_counts_blocks_and_empty_products() {
 
 #[test]
 fn the_reference_reports_and_verifies_too() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let ran = desk.ok("multiply s.mtx --device reference --verify --repeat 2 --report -");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((&report["device"]["name"], &report["method"]), (&"reference".into(), &"reference".into()));
@@ -116,8 +113,8 @@ fn the_reference_reports_and_verifies_too() {
     desk.fails("multiply s.mtx --device reference --method esc", 2, &["esc", "reference"]);
 }
 
-/// The stages of the host are explained, and why the host was chosen. Stages that did not run are
-/// not explained.
+/// `--explain` describes the stages of the host, and gives the reason for the host. Stages that did
+/// not run are not explained.
 #[test]
 fn products_on_the_host_are_explained() {
     let desk = Desk::new();
@@ -183,7 +180,8 @@ fn explained_products_have_a_table_of_bins() {
             assert!(times.iter().all(|&ms| ms > 0.0), "{method}: {bin}");
         }
     }
-    // Blocks have no costs. Without `--explain` nothing is measured.
+    // Products of blocks have no costs of methods, so no times are predicted. Without `--explain`
+    // nothing is measured.
     let blocks = desk.report("p.mtx --block 2 --explain");
     let times = |report: &Value| {
         let bin = &report["bins"][0];

@@ -74,7 +74,8 @@ fn measurements_that_are_too_large_are_named() {
     }
 }
 
-/// A square of four poses that see a landmark. The information matrices are multiplied by `scale`.
+/// A square of four poses that see a landmark. The information matrices of this graph are
+/// multiplied by `scale`.
 fn square(scale: f64) -> String {
     let mut text = String::from("VERTEX_XY 50 0.4 0.7\n");
     for (pose, (x, y)) in [(0, 0), (1, 0), (1, 1), (0, 1)].into_iter().enumerate() {
@@ -133,8 +134,8 @@ fn scenes_far_from_the_origin_are_solved_about_a_local_one() {
     }
 }
 
-/// The same pictures are taken by cameras that look along +z. The cameras are turned by π about x,
-/// f is negative, and the pictures are upside down.
+/// Cameras that look along +z take the same pictures. To this end the cameras are turned by π about
+/// x, f is negative, and the pictures are upside down.
 #[test]
 fn negative_focal_lengths_are_solved_alike() {
     let desk = Desk::new();

@@ -58,8 +58,7 @@ fn every_subcommand_explains_itself() {
 
 #[test]
 fn what_is_nearly_right_is_set_right() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     desk.fails("multiply s.mtx --blok 3", 2, &["'--block'"]);
     desk.fails("multply s.mtx", 2, &["'multiply'"]);
     desk.fails("info s.mtx --jsn", 2, &["'--json'"]);
@@ -172,7 +171,7 @@ fn writes_in(folder: &Path, process: u32) -> bool {
     })
 }
 
-/// A signal ends the command while it writes. No file of the command remains.
+/// A signal ends the command while it writes. After the signal no file of the command remains.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_leaves_nothing_half_written() {
@@ -207,7 +206,8 @@ fn a_signal_leaves_nothing_half_written() {
         assert_eq!(desk.files(), ["u.mtx"], "{signal}");
         String::from_utf8(ended.stderr).unwrap()
     };
-    // The program that runs these tests may ignore signals. Here they are set as on a terminal.
+    // The program that runs these tests may ignore signals. In this run signals are set as on a
+    // terminal.
     let all = ["--default-signal"];
     ends(&all, "INT", "c.mtx.gz", Some(130));
     for (signal, number) in [("TERM", 15), ("HUP", 1), ("ALRM", 14), ("VTALRM", 26), ("PROF", 27), ("USR1", 10)] {
@@ -216,9 +216,9 @@ fn a_signal_leaves_nothing_half_written() {
     ends(&all, "USR2", "c.npz", Some(140));
     let told = ends(&all, "XCPU", "c.mtx", Some(152));
     assert!(told.contains("error: the processor time that this process may take is used up"), "{told}");
-    // Here they are set as in the background of a script.
+    // In this run signals are set as in the background of a script.
     ends(&["--default-signal", "--ignore-signal=INT,HUP"], "TERM", "c.mtx", Some(143));
-    // After this signal nothing can be removed. If the system has files without names, nothing
+    // After SIGKILL the command cannot remove files. If the system has files without names, nothing
     // remains.
     let flags = rustix::fs::OFlags::TMPFILE | rustix::fs::OFlags::RDWR;
     if rustix::fs::open(&folder, flags, rustix::fs::Mode::RUSR).is_ok() {
@@ -239,7 +239,8 @@ fn signals_that_are_ignored_stay_so() {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // The text is more than the pipe holds. When it is written, the command is reading.
+    // The text is longer than the buffer of a pipe. When all of it is written, the command has
+    // begun to read.
     stdin.write_all(SQUARE.as_bytes()).unwrap();
     stdin.write_all(&b"% a comment\n".repeat(1 << 17)).unwrap();
     for signal in ["HUP", "INT"] {

@@ -114,7 +114,7 @@ fn solutions_are_written_and_told() {
     let Graph::Plane(graph) = g2o::read(desk.path("solved.g2o")).unwrap() else { panic!("in the plane") };
     let solved = GraphProblem::new(graph, Loss::Squared).unwrap();
     assert!(near(json["chi2"].as_f64().unwrap(), 2.0 * json["cost"].as_f64().unwrap()));
-    // The angles in the file are converted to rotations and back.
+    // The command converts the angles in the file to rotations and back.
     let again = solved.cost(&solved.start());
     assert!((again - json["cost"].as_f64().unwrap()).abs() < 1e-9 * again);
     assert!(std::fs::read(desk.path("path.png")).unwrap().starts_with(b"\x89PNG"));
@@ -145,7 +145,8 @@ fn a_table_is_told_iteration_by_iteration() {
     assert_eq!((quiet.stdout, quiet.stderr), (String::new(), String::new()));
 }
 
-/// The solution so far is a result but not a minimum. The exit status shows this to scripts.
+/// The solution so far is a result but not a minimum. The exit status tells scripts that it is not
+/// a minimum.
 #[test]
 fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
     let desk = desk();
@@ -163,7 +164,8 @@ fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
     assert!((json["cost"].as_f64().unwrap() / cost - 1.0).abs() < 1e-12, "{cost}");
 }
 
-/// A file in which all poses are on a line and see every landmark. S is full and H is nearly empty.
+/// The file has a graph in which all poses are on a line and see every landmark. For this graph S
+/// is full and H is nearly empty.
 #[test]
 fn what_is_factored_is_chosen_and_named() {
     let desk = desk();
@@ -261,7 +263,7 @@ fn what_cannot_be_solved_is_refused() {
     // The graph is refused before a start is computed and chosen.
     let said = desk.run(&on_device("solve g.g2o --linear conjugate-gradients")).stderr;
     assert!(!said.contains("start: "), "{said}");
-    // A pose is determined only along one line, and steps have no damping.
+    // In this graph a pose is determined only along one line, and steps have no damping.
     desk.put("loose.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1.5 0 0 1 1 0 1 0 1\n");
     let ran = desk.run(&on_device("solve loose.g2o --method gauss-newton"));
     assert_eq!(ran.status, 1, "{}", ran.stderr);
@@ -322,7 +324,8 @@ fn the_products_of_an_iteration_are_verified_and_timed() {
     desk.fails("bench --iterations nowhere.g2o", 2, &["nowhere.g2o"]);
 }
 
-/// Eight poses on a line with one loop. `information` returns the matrix of each edge.
+/// Returns a graph of eight poses on a line with one loop. `information` returns the matrix of each
+/// edge.
 fn line_of_poses(information: impl Fn(usize) -> &'static str) -> String {
     let poses: String = (0..8).map(|i| format!("VERTEX_SE2 {i} {} 0.1 0\n", 1.1 * i as f64)).collect();
     let ends = (0..7).map(|i| (i, i + 1, 1)).chain([(0, 7, 7)]);

@@ -56,7 +56,7 @@ impl Png {
 }
 
 impl Desk {
-    /// Runs `spy` on the device under test. Its picture must be equal to the host's.
+    /// Runs `spy` on the device under test. The device's picture must be equal to the host's.
     fn spy(&self, line: &str) -> Png {
         self.ok(&format!("spy --device {} {line} -o p.png", common::device().info().index));
         self.ok(&format!("spy --device reference {line} -o q.png"));
@@ -71,17 +71,17 @@ impl Desk {
     }
 }
 
-/// A matrix of 4 x 4: magnitudes 100, 10, 1 and infinity in column 0, a NaN and a stored zero in
-/// column 3.
+/// The matrix has 4 x 4 elements: magnitudes 100, 10, 1 and infinity in column 0, a NaN and a
+/// stored zero in column 3.
 const MIXED: &str =
     "%%MatrixMarket matrix coordinate real general\n4 4 6\n1 1 -100\n2 1 10\n3 1 1\n4 4 0\n1 4 nan\n4 1 inf\n";
 
 #[test]
 fn small_matrices_are_enlarged_with_their_magnitudes() {
-    let desk = Desk::new();
-    desk.put("m.mtx", MIXED);
+    let desk = Desk::with([("m.mtx", MIXED)]);
     let png = desk.spy("m.mtx");
-    // The picture has 4 cells of 32 pixels and the frame. It is wider because of the legend.
+    // The picture has 4 cells of 32 pixels and the frame. The picture is wider than that because of
+    // the legend.
     assert_eq!((png.width, png.height), (194, 130 + LEGEND));
     let cells = png.cells(4, 4, (32, 32));
     let middle = cells[1][0];
@@ -107,17 +107,16 @@ fn small_matrices_are_enlarged_with_their_magnitudes() {
 
 #[test]
 fn blocks_are_drawn_whole_or_by_their_elements() {
-    let desk = Desk::new();
-    desk.put("m.mtx", MIXED);
-    // Elements are shown one by one. Stored elements that are not zero are black. Zeros are grey,
-    // also the zeros that blocks add.
+    let desk = Desk::with([("m.mtx", MIXED)]);
+    // By default elements are shown one by one. Stored elements that are not zero are black. Zeros
+    // are grey, also the zeros that blocks add.
     let png = desk.spy("m.mtx --block 2 --shade pattern");
     let cells = png.cells(4, 4, (32, 32));
     assert_eq!(cells[0], [BLACK, GREY, GREY, BLACK]);
     assert_eq!(cells[3], [BLACK, GREY, GREY, GREY]);
     assert_eq!([png.at(32, 10), png.at(64, 10)], [BLACK, GRID], "lines between blocks only");
-    // Blocks are shown whole. If 40 rows and columns are shown on 16 pixels, a cell has 3 of
-    // either, but 4 rows if blocks have 2 rows.
+    // With --block whole blocks are shown. If 40 rows and columns are shown on 16 pixels, a cell
+    // has 3 of either, but 4 rows if blocks have 2 rows.
     desk.ok("generate uniform --rows 20 --cols 40 --per-column 1 --block 2x1 --seed 3 -q -o u.mtx");
     let png = desk.spy("u.mtx --block 2x1 --shade density --size 16");
     assert!(png.description.starts_with("a cell shows 4 x 3 elements"), "{}", png.description);
@@ -183,8 +182,7 @@ fn the_difference_is_coloured_and_counted() {
 
 #[test]
 fn the_terminal_shows_braille() {
-    let desk = Desk::new();
-    desk.put("m.mtx", MIXED);
+    let desk = Desk::with([("m.mtx", MIXED)]);
     let large = "┌────────┐\n│⣿⣿    ⣿⣿│\n│⣿⣿      │\n│⣿⣿      │\n│⣿⣿    ⣿⣿│\n└────────┘\n";
     assert_eq!(desk.term("m.mtx --width 80"), large);
     // 12 dots are available for 10 lines, so each line has a dot. A character has eight dots, and

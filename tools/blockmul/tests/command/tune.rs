@@ -142,7 +142,7 @@ fn the_file_that_a_variable_names_may_be_a_new_one() {
     let new = desk.path("new.json");
     let variables = [("BLOCKMUL_TUNING", new.to_str().unwrap())];
     // With these options `tune` does not write the file that the variable names, but reads it as
-    // other commands do. It does not exist.
+    // other commands do. The file that the variable names does not exist.
     for line in ["--dry-run", "-o other.json"] {
         let ran = tune(&desk, &variables, &format!("--seconds 0 {line}"));
         assert!(ran.status == 2 && ran.stderr.contains("new.json: "), "{line}: {}", ran.stderr);
@@ -152,7 +152,7 @@ fn the_file_that_a_variable_names_may_be_a_new_one() {
     assert!(!json(&std::fs::read_to_string(new).unwrap())["devices"].is_null());
 }
 
-/// The numbers of products with dense matrices are added to those that the file has.
+/// The numbers of products with dense matrices are added to the contents of the file.
 #[test]
 fn numbers_of_dense_products_are_timed_and_written() {
     let desk = Desk::new();

@@ -11,8 +11,8 @@
 //! tools/test runs the share and the soak, tools/faults the rest. The faults come from an OpenCL
 //! library of this project, `opencl.c`. `cc` compiles it here, so a plain `cargo test` does not run
 //! this program. Every run is a process of its own: the command, or this program with an operation
-//! of the library. It must end as without the fault, or with an error. Any other [`Verdict`] fails
-//! the test.
+//! of the library. The process must end as without the fault, or with an error. Any other
+//! [`Verdict`] fails the test.
 #[cfg(unix)]
 mod memory;
 #[cfg(unix)]

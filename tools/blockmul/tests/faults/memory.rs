@@ -8,7 +8,7 @@ use super::{
 };
 use std::{error::Error, fs, process::Command};
 
-/// Limits of memory for the product, in MiB; the first run has no limit. With 3 MiB or less the
+/// The limits of memory of the runs, in MiB; the first run has no limit. With 3 MiB or less the
 /// product is computed in bands.
 const LIMITS: [Option<u64>; 6] = [None, Some(100), Some(6), Some(4), Some(3), Some(2)];
 

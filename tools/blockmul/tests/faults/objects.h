@@ -54,8 +54,8 @@ static void count_reference(void* address, enum kind kind, size_t bytes)
     pthread_mutex_unlock(&mutex);
 }
 
-// Removes a reference and returns whether the object was alive. It is called before the release
-// itself, because another object may get the address afterwards.
+// Removes a reference and returns whether the object was alive. The function is called before the
+// release itself, because another object may get the address afterwards.
 static int count_release(void* address, enum kind kind)
 {
     pthread_mutex_lock(&mutex);

@@ -1,6 +1,6 @@
-// An OpenCL library that fails on purpose. It forwards calls to the real library and fails those
-// that its environment variables select. It counts calls by name, references of objects, and bytes
-// of buffers.
+// An OpenCL library that fails on purpose. The library forwards calls to the real OpenCL library,
+// and makes those calls fail that its environment variables select. The library counts calls by
+// name, references of objects, and bytes of buffers.
 //
 // A program that loads OpenCL at run time loads this library by OPENCL_DYLIB_PATH. The library is
 // linked to the real one, so calls that are not defined here go directly to the real library.
@@ -13,11 +13,12 @@
 //                  once      nothing: this call alone fails
 //                  lost      every later call except releases fails, as if the device were gone
 //                  released  releases fail too
-//                  late      the command is accepted but not done. Its event is pending until the
-//                            next call that waits for the device (a blocking command, clFinish,
-//                            clWaitForEvents), and then ends in the error. Commands in between are
-//                            not done either, since they would work on memory that was never
-//                            written. But their events end well, and so does the call that waits.
+//                  late      the command is accepted but not done. The event of the failing command
+//                            is pending until the next call that waits for the device (a blocking
+//                            command, clFinish, clWaitForEvents), and then ends in the error.
+//                            Commands in between are not done either, since they would work on
+//                            memory that was never written. The events of commands in between end
+//                            without an error, and so does the call that waits for the device.
 //                            After that all calls work. OpenCL leaves what follows a failed command
 //                            to the driver.
 //   FAULT_LOG    file for the counts, written at the end
@@ -47,8 +48,8 @@ static pthread_once_t begun = PTHREAD_ONCE_INIT;
 static void* library;
 static long matched;          // calls that `fault.call` matched so far
 static int failed;            // whether the fault was made
-static int undone;            // late: commands are not done at present
-static cl_event failed_event; // late: the event that ends in the error
+static int undone;            // FAULT_MODE late: whether commands are not done at present
+static cl_event failed_event; // FAULT_MODE late: the event that ends in the error
 
 // Numbers of calls by name, of all calls except releases, and of calls that may fail late.
 #define NAMES 64
@@ -137,7 +138,8 @@ static int fails(const char* name, int late)
     return fail;
 }
 
-// Ends the event of a command that fails late. It is called when the program waits for the device.
+// Ends the event of a command that fails late. The function is called when the program waits for
+// the device.
 static void settle(void)
 {
     if (!undone)
@@ -158,7 +160,8 @@ static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* ev
         status = REAL(clGetCommandQueueInfo)(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
         if (!status)
             made = REAL(clCreateUserEvent)(context, &status);
-        // A reference for `settle`: the program may release its own.
+        // The second reference to the event is for `settle`, because the program may release its
+        // own.
         if (!status)
             status = REAL(clRetainEvent)(made);
         undone = 1;
@@ -172,7 +175,7 @@ static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* ev
     return status;
 }
 
-// Calls that only return a status.
+// Defines calls that only return a status.
 #define PLAIN(name, PARAMETERS, ...)                                                               \
     cl_int name PARAMETERS                                                                         \
     {                                                                                              \
@@ -293,7 +296,7 @@ void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem m, cl_bool block, cl_map
     return address;
 }
 
-// Calls that make an object with `BYTES` bytes of device memory.
+// Defines calls that make an object with `BYTES` bytes of device memory.
 #define MAKER(type, name, KIND, BYTES, BEGINNING, PARAMETERS)                                      \
     type name PARAMETERS                                                                           \
     {                                                                                              \
@@ -322,8 +325,8 @@ MAKER(cl_program, clCreateProgramWithBinary, PROGRAM, 0, LIST(c, n, d, l, b, eac
     cl_int* status))
 MAKER(cl_kernel, clCreateKernel, KERNEL, 0, LIST(p, name), (cl_program p, const char* name, cl_int* status))
 
-// Calls that count references. A failed release is counted as a release, because a program can do
-// no more.
+// Defines calls that count references. A failed release is counted as a release, because a program
+// can do no more.
 #define COUNTED(Name, type, KIND)                                                                  \
     cl_int clRetain##Name(type object)                                                             \
     {                                                                                              \

@@ -37,7 +37,8 @@ pub fn main(name: &str, output: &Path) -> ExitCode {
     ExitCode::from(5)
 }
 
-/// Waits until the device has reported a command that fails late. Other faults need no waiting.
+/// Waits until the device has reported a command that fails late. Faults of other kinds need no
+/// waiting.
 fn settle(device: &Device) {
     if std::env::var_os("FAULT_MODE").is_some_and(|mode| mode == "late")
         && let Err(error) = device.finish()

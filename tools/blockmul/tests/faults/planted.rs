@@ -1,4 +1,4 @@
-//! Mistakes made on purpose. The sweep is sound only if it finds each of them.
+//! Mistakes made on purpose. The sweep is sound only if it finds each planted mistake.
 use super::{
     process::Ran,
     subjects::{Subject, this},

@@ -11,7 +11,7 @@ use std::{
 
 /// The outcome of a process.
 pub struct Ran {
-    /// `None` if the process did not end in time.
+    /// The exit status, or `None` if the process did not end in time.
     pub status: Option<ExitStatus>,
     pub stderr: String,
     /// The files in the output folder, by name.
@@ -19,7 +19,7 @@ pub struct Ran {
     pub counts: Counts,
 }
 
-/// The counts of `opencl.c`. Empty if the process did not end by itself.
+/// The counts of `opencl.c`. The counts are empty if the process did not end by itself.
 #[derive(Default)]
 pub struct Counts(BTreeMap<String, u64>);
 

@@ -17,8 +17,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The last signal ends the process at once. If the system has files without names, at most one
-/// complete file remains, which would have replaced the output.
+/// SIGKILL, the last signal, ends the process at once. If the system has files without names, at
+/// most one complete file remains, which would have replaced the output.
 const SIGNALS: [(Signal, &str); 6] = [
     (Signal::INT, "SIGINT"),
     (Signal::TERM, "SIGTERM"),
@@ -110,7 +110,7 @@ fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case
         Some((Some(0), _)) if whole => Verdict::Same,
         Some((Some(0), _)) => Verdict::Wrong,
         Some((Some(code), _)) if code == 128 + number => Verdict::Error,
-        // The signal came before the command handled signals.
+        // The signal may come before the command handles signals.
         Some((None, Some(by))) if by == number && (!whole || signal.0 == Signal::KILL) => Verdict::Error,
         Some(_) => Verdict::Status,
     };

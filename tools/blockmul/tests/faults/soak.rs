@@ -1,5 +1,5 @@
-//! The memory of one process during 2,000 products, plans and Schur complements. It must not grow
-//! after the first tenth.
+//! The memory of one process during 2,000 products, plans and Schur complements. The memory must
+//! not grow after the first tenth.
 use super::{operations::diagonal, workshop::Workshop};
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Matrix, Planned, Product,
@@ -16,7 +16,7 @@ use std::{
 };
 
 const ROUNDS: usize = 2000;
-/// One result in this many is compared with the reference.
+/// One of this many results is compared with the reference.
 const VERIFIED: usize = 10;
 /// Largest number of block columns.
 const LARGEST: u64 = 400;
@@ -149,7 +149,7 @@ fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<d
     Ok(())
 }
 
-/// Computes S = U - W·V⁻¹·Wᵀ with U = 100·I, V = 4·I and a W of integers. The result is exact, so
+/// Computes S = U - W·V⁻¹·Wᵀ with U = 100·I, V = 4·I and a W of integers. S is exact, so 100·I -
 /// W·Wᵀ/4 by the reference has the same bits.
 fn complement(device: &Device, random: &mut Random, points: usize, verified: bool) -> Result<(), Box<dyn Error>> {
     let cameras = 4 + random.below(4) as usize;

@@ -7,18 +7,18 @@ use std::{error::Error, process::Command, time::Duration};
 pub enum Program {
     /// The program `blockmul`.
     Command,
-    /// This program, which runs an operation of the library.
+    /// The program of the tests itself, which runs an operation of the library.
     This,
 }
 
 /// The origin of the kernels of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
-    /// From a cache that already has them.
+    /// The kernels come from a cache that already has them.
     Kept,
-    /// From an empty cache, which the run fills.
+    /// The kernels are compiled into an empty cache.
     Empty,
-    /// From the compiler, without a cache.
+    /// The kernels are compiled without a cache.
     Off,
 }
 
@@ -26,16 +26,17 @@ pub enum Kernels {
 pub struct Subject {
     pub name: &'static str,
     pub program: Program,
-    /// The arguments. OUT stands for the output of a command that has no option `-o`.
+    /// The arguments of the subject. OUT stands for the output of a command that has no option
+    /// `-o`.
     pub line: &'static str,
     pub output: &'static str,
     /// Whether the output is JSON with times, so that only its format can be checked.
     pub varies: bool,
-    /// Whether a run takes seconds. The share of tools/test leaves such a subject out; the full
-    /// sweep tries one index of each call.
+    /// Whether a run of the subject takes seconds. The share of tools/test leaves such a subject
+    /// out; the full sweep tries one index of each call.
     pub long: bool,
     pub kernels: Kernels,
-    /// Number of indices of each call in the share of tools/test.
+    /// Number of indices of each call that the share of tools/test tries.
     pub share: usize,
     /// Time limit of a run.
     pub limit: Duration,
@@ -94,7 +95,7 @@ pub const SUBJECTS: &[Subject] = &[
     this("library: Schur", "operation schur", 1),
 ];
 
-/// Subjects that receive signals. They write long enough for this.
+/// Subjects that receive signals. These subjects write long enough to receive a signal.
 pub const WRITERS: &[Subject] = &[
     command("transpose", "transpose B.mtx", "C.mtx", 0),
     command("convert to .gz", "convert B.mtx", "B.mtx.gz", 0),
@@ -116,7 +117,7 @@ const INPUTS: [&str; 9] = [
     "generate bal --cameras 6 --points 30 -o P.txt",
 ];
 
-/// Writes the inputs. They are the same on every machine.
+/// Writes the inputs. The inputs are the same on every machine.
 pub fn make_inputs(workshop: &Workshop) -> Result<(), Box<dyn Error>> {
     for line in INPUTS {
         let mut command = Command::new(env!("CARGO_BIN_EXE_blockmul"));

@@ -18,7 +18,7 @@ use std::{
 
 /// The number of faults of each kind.
 pub struct Effort {
-    /// Number of indices of each call of each subject. `None` for the subject's own share.
+    /// Number of indices of each call of each subject. `None` stands for the subject's own share.
     per_call: Option<usize>,
     /// Number of runs of each subject in which the device is lost, each from another call on.
     lost: usize,
@@ -68,7 +68,7 @@ pub struct End {
     pub what: String,
     pub verdict: Verdict,
     pub words: String,
-    /// Whether the fault happened.
+    /// Whether the planned fault happened.
     pub hit: bool,
 }
 
@@ -155,8 +155,8 @@ fn cases<'a>(plain: &'a [Plain], effort: &Effort) -> Vec<Case<'a>> {
     cases
 }
 
-/// All numbers from 1 to `count`, or `most` of them evenly distributed from the first to the last;
-/// if `most` is 1, the middle one.
+/// Returns all numbers from 1 to `count`, or `most` of them evenly distributed from the first to
+/// the last; if `most` is 1, the middle one.
 fn spread(count: u64, most: usize) -> Vec<u64> {
     let most = most as u64;
     match most {
@@ -183,7 +183,7 @@ fn with_fault(workshop: &Workshop, Case { plain, fault, before }: &Case) -> io::
     let (mut verdict, mut words) = judge(&ran, &expected);
     let hit = ran.counts.get("failed calls") > 0 || matches!(verdict, Verdict::Crash | Verdict::Hang);
     if subject.kernels == Kernels::Empty && verdict.is_good() {
-        // The kernels that the failed run stored in the cache must be correct.
+        // After the fault, the kernels that the failed run stored in the cache must be correct.
         let _there_may_be_none = fs::remove_file(&output);
         expected.before = None;
         let (again, why) = judge(&workshop.run(subject, &bench, None)?, &expected);

@@ -6,7 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 pub enum Verdict {
     /// The run succeeded, with the same output as without the fault.
     Same,
-    /// The run ended with an error and a message. There is no output, or the previous one.
+    /// The run ended with an error and a message. After such an error there is no output, or the
+    /// previous output is unchanged.
     Error,
     /// The run succeeded, with another output.
     Wrong,

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// Time limit of a single run. A run takes about a hundredth of it.
+/// Time limit of a single run. A run takes about a hundredth of this limit.
 pub const LIMIT: Duration = Duration::from_secs(40);
 
 /// A call that must fail.
@@ -44,7 +44,7 @@ pub struct Workshop {
     runs: AtomicUsize,
 }
 
-/// The folder of one process. It is removed afterwards.
+/// The folder of one process. The folder is removed after the process has ended.
 pub struct Bench {
     pub folder: PathBuf,
     pub out: PathBuf,
@@ -116,10 +116,11 @@ impl Workshop {
         if let Some(device) = std::env::var_os("BLOCKMUL_TEST_DEVICE") {
             command.env("BLOCKMUL_DEVICE", device);
         }
-        // There are few kernels, and they are small. Results that are compared come from the same
-        // kernels. Without optimisation they compile in a third of the time.
+        // The runs use few kernels, which are small. Results that are compared come from the same
+        // kernels. Without optimisation kernels compile in a third of the time.
         command.env("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable");
-        // With these numbers all products are computed by kernels, none by the host.
+        // With the numbers of this tuning file all products are computed by kernels, none by the
+        // host.
         command.env("BLOCKMUL_TUNING", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/by_kernels.json"));
         command.env("POCL_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults/pocl"));
         command.env("OPENCL_DYLIB_PATH", &self.library).current_dir(self.folder.path());
@@ -130,14 +131,14 @@ impl Workshop {
         self.path("kernels")
     }
 
-    /// Runs `subject` without `opencl.c`. `disturb` is called with its process.
+    /// Runs `subject` without `opencl.c`. `disturb` is called with the process of the subject.
     pub fn disturbed(&self, subject: &Subject, bench: &Bench, disturb: impl FnOnce(&Child)) -> io::Result<Ran> {
         let mut command = self.command(subject, bench);
         command.env("BLOCKMUL_CACHE", self.kernels()).env_remove("OPENCL_DYLIB_PATH");
         process::run(command, &bench.folder, &bench.out, LIMIT, disturb)
     }
 
-    /// Runs `subject` without a fault. Its kernels are kept.
+    /// Runs `subject` without a fault. The kernels of this run are kept.
     pub fn first(&self, subject: &Subject) -> io::Result<Ran> {
         let bench = self.bench()?;
         let mut command = self.command(subject, &bench);

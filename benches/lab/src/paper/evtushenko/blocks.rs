@@ -1,5 +1,5 @@
-//! Matrices of blocks, in the formats that blocks have. The paper leaves such formats to future
-//! work (section 3).
+//! Matrices of blocks, in the formats that blocks have. The paper leaves formats of blocks to
+//! future work (section 3).
 use super::{Subject, formats};
 use crate::paper::report::{Report, counted, shown};
 use blockmul::plan::Format;

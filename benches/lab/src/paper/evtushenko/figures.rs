@@ -6,8 +6,8 @@ use crate::paper::report::Report;
 use blockmul::plan::Format;
 use blockmul_cli::failure::Failure;
 
-/// The figures of speedups by their numbers in the paper. Each shows the paper's formats, and some
-/// that the paper does not have.
+/// The figures of speedups by their numbers in the paper. Each figure shows the paper's formats,
+/// and some that the paper does not have.
 const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
     (4, &[By::Format(Format::CsrScalar), By::Format(Format::Csr), By::Format(Format::Csc), By::Library("cusparse")]),
     (5, &[By::Format(Format::CsrVector), By::Format(Format::CsrShared)]),
@@ -27,7 +27,7 @@ const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
     (8, &[By::Format(Format::Hyb), By::Format(Format::HybAtomic)]),
 ];
 
-/// Formats that are lists of entries with their rows.
+/// Formats that store a list of entries, each with its row.
 const LISTS: [Format; 3] = [Format::Coo, Format::CooAtomic, Format::SegmentedScan];
 
 /// Figures 4 to 8: how many matrices have which speedup.
@@ -39,8 +39,8 @@ pub fn histograms(report: &mut Report, element: &str, of: &[&Subject]) -> Result
     Ok(())
 }
 
-/// Draws one of these figures. A bar counts the matrices whose speedup is from the bar's number to
-/// twice this number.
+/// Draws one of the figures 4 to 8. A bar counts the matrices whose speedup is from the bar's
+/// number to twice this number.
 fn histogram(report: &mut Report, number: u8, element: &str, ways: &[By<'_>], of: &[&Subject]) -> Result<(), Failure> {
     let bars_of = |way: &By<'_>| -> (String, Vec<i32>) {
         let speedups = of.iter().filter_map(|subject| way.speedup(subject));

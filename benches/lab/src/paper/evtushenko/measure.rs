@@ -18,9 +18,9 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::bench::record::median;
 use std::{hint::black_box, time::Instant};
 
-/// Number of executions that are enqueued together, as in the paper. Fewer are enqueued if they
-/// would take longer than [`TURN_MS`]. A time is their mean. A single execution that takes longer
-/// than [`TURN_MS`] is not repeated.
+/// Number of executions that are enqueued together, as in the paper. Fewer executions are enqueued
+/// together if they would take longer than [`TURN_MS`]. A time is the mean of the executions that
+/// are enqueued together. A single execution that takes longer than [`TURN_MS`] is not repeated.
 pub const TOGETHER: u32 = 30;
 const TURN_MS: f64 = 100.0;
 
@@ -85,7 +85,7 @@ where
         match of.timed(setting, format, rule, &progress) {
             Ok(Some(time)) => subject.cuts.push(Cut { rule: rule.to_string(), time }),
             Ok(None) => report.wrong += 1,
-            // By this rule the dense part of HYB would be so wide that it is mostly padding.
+            // HYB is refused if the rule makes its dense part so wide that it is mostly padding.
             Err(Error::Argument(_) | Error::Memory { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -107,7 +107,7 @@ where
         Ok(Self { on_device: device.upload(&a)?, dx: device.upload_vector(&x)?, a, x, sizes })
     }
 
-    /// Times these formats. A format whose y is wrong has no time, and is counted.
+    /// Times A·x in the given formats. A format whose y is wrong has no time, and is counted.
     fn times(
         &self,
         setting: &Setting<'_>,

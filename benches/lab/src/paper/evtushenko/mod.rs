@@ -34,7 +34,7 @@ const RULES: [Split; 6] = [
     Split::Capped,
 ];
 
-/// The formats that are timed: all of them.
+/// The formats that the study times, which are all formats.
 fn formats() -> impl Iterator<Item = Format> {
     Format::ALL.iter().chain(Format::COMPARED).copied()
 }
@@ -44,7 +44,7 @@ pub struct Matrix {
     pub name: String,
     /// The kind of a generated matrix, or the name of a file.
     kind: String,
-    /// The side of its square blocks; 1 for scalars.
+    /// The side of the square blocks of the matrix; 1 for scalars.
     block: usize,
     pub a: Csc<f64>,
 }
@@ -62,17 +62,17 @@ pub struct Subject {
     serial_ms: f64,
     #[serde(flatten)]
     times: Times,
-    /// The times of the same matrix as blocks, if it consists of blocks.
+    /// The times of the matrix stored as blocks, if the matrix consists of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_blocks: Option<OfBlocks>,
-    /// HYB with its rows cut by each rule of [`RULES`].
+    /// The times of HYB with rows cut by each rule of [`RULES`].
     cuts: Vec<Cut>,
     choices: Vec<Choice>,
-    /// Other libraries, each with its fastest variant.
+    /// The times of other libraries, each with its fastest variant.
     peers: Vec<Peer>,
 }
 
-/// The times of a matrix in the formats that it has.
+/// The times of a matrix in the formats that support the matrix.
 #[derive(Serialize)]
 struct Times {
     formats: Vec<Time>,
@@ -94,7 +94,7 @@ struct OfBlocks {
 #[derive(Serialize)]
 struct Time {
     format: Format,
-    /// Milliseconds of the conversion, without compilation of kernels.
+    /// Milliseconds to convert the matrix to the format, without compilation of kernels.
     convert_ms: f64,
     /// Milliseconds of an execution: the mean of executions that are enqueued together.
     ms: f64,
@@ -117,7 +117,7 @@ struct Choice {
     /// The format whose conversion and executions took the least time, among those whose results
     /// have the same bits.
     best: Format,
-    /// The extra time of the chosen format, as a part of the best time.
+    /// The extra time of the chosen format, divided by the best time.
     regret: f64,
 }
 

@@ -21,12 +21,12 @@ pub struct Published {
 pub enum By<'s> {
     /// A format, as it was published.
     Format(Format),
-    /// Another library, by its name.
+    /// Another library than blockmul, by its name.
     Library(&'s str),
 }
 
 /// The mean speedups over the matrices with at least 10,000 and with at least 100,000 entries. The
-/// largest speedup is the same for both sets.
+/// largest speedup is the same for both sets of matrices.
 #[derive(Clone, Copy)]
 pub struct Speedups {
     pub means: [f64; 2],

@@ -53,14 +53,14 @@ pub fn is_replaced(matrix: &Matrix, files: &[String]) -> bool {
 }
 
 impl Selected {
-    /// The matrix of Table 9 with this name. If a matrix of this name was generated, the matrix of
-    /// Table 9 in whose place it was generated.
+    /// The matrix of Table 9 with this name. The matrix of Table 9 that the generated matrix of
+    /// this name replaces.
     fn of(matrix: &str) -> Option<&'static Self> {
         TABLE_9.iter().find(|of| of.is_of(matrix))
     }
 }
 
-/// A measured matrix that is one of the nine, or was generated in its place.
+/// A measured matrix that is one of the paper's nine, or was generated instead of one of them.
 #[derive(Serialize)]
 pub struct Row {
     /// The matrix in the paper, with its rows and stored entries in the collection.
@@ -80,7 +80,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a matrix, with its picture. `None` if it is none of the nine.
+    /// Returns the row of a matrix in Table 9, with its picture. The function returns `None` if the
+    /// matrix is none of the nine.
     pub fn of(matrix: &Matrix) -> Result<Option<Self>> {
         let Some(of) = Selected::of(&matrix.name) else { return Ok(None) };
         let by_rows = matrix.a.try_transpose()?;

@@ -44,8 +44,8 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], r
     Ok(())
 }
 
-/// For each class of matrices, the mean and the largest speedup. The last cell is the number of
-/// matrices without a speedup.
+/// Returns the mean and the largest speedup for each class of matrices. The last cell is the number
+/// of matrices without a speedup.
 fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<String> {
     let from = |least: usize| {
         let large: Vec<f64> = of.iter().filter(|of| of.entries >= least).filter_map(|of| speedup(of)).collect();
@@ -55,7 +55,7 @@ fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<Stri
     [CLASSES.map(from).concat(), vec![missing.to_string()]].concat()
 }
 
-/// The cells of the paper's table: its number and name, two means and the maximum.
+/// Returns the cells of a table of the paper: its number and name, two means and the maximum.
 fn published(by: By<'_>, element: &str) -> Vec<String> {
     match TABLES.iter().find(|table| table.by == by) {
         None => vec!["-".into(); 4],

@@ -1,6 +1,6 @@
 //! Garland: Sparse Matrix Computations on Manycore GPU's, 2008. Products with vectors by rows and
 //! by a segmented scan (section 3), shortest paths (section 4), and patches of meshes (figure 6).
-//! The paper makes claims without times. The tables test these claims.
+//! The paper makes claims without times. The tables of this study test the claims of the paper.
 mod patches;
 mod paths;
 mod products;
@@ -20,7 +20,8 @@ use std::path::Path;
 const SEED: u64 = 1;
 /// Mean number of entries in a row.
 const PER_ROW: usize = 16;
-/// Maximum number of entries of a generated matrix. More would take longer and show nothing else.
+/// Maximum number of entries of a generated matrix. With more entries, measurements would take
+/// longer and show nothing else.
 const MOST_ENTRIES: u64 = 1 << 24;
 
 /// The time of a computation, and that of the reference on the host.
@@ -34,7 +35,7 @@ struct Timed {
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<usize>,
     verified: bool,
-    /// `None` if the result differs from the reference's.
+    /// The time, or `None` if the result differs from the reference's.
     ms: Option<f64>,
     reference_ms: f64,
 }
@@ -46,8 +47,8 @@ struct Inputs {
     meshes: Vec<(String, Mesh)>,
 }
 
-/// Writes the report. All matrices are multiplied by vectors. Shortest paths are computed in square
-/// matrices and in the generated graphs. Meshes are divided into patches.
+/// Writes the report. The study multiplies all matrices by vectors. Shortest paths are computed in
+/// square matrices and in the generated graphs. Meshes are divided into patches.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
     let what = "What M. Garland, *Sparse Matrix Computations on Manycore GPU's*, DAC 2008, describes";
     let how = format!(

@@ -25,7 +25,7 @@ struct Relaxed {
     #[serde(flatten)]
     timed: Timed,
     patches: usize,
-    /// Steps of the relaxation. Each moves all seeds.
+    /// Steps of the relaxation. Each step moves all seeds.
     steps: usize,
     /// The energy of the first seeds, and the energy after each step.
     energies: Vec<f64>,
@@ -34,8 +34,8 @@ struct Relaxed {
 }
 
 impl Relaxed {
-    /// The energies, divided by that of the first seeds. `None` if that is 0, as in a mesh whose
-    /// vertices are all seeds.
+    /// The energies, divided by that of the first seeds. The function returns `None` if the first
+    /// energy is 0, as in a mesh whose vertices are all seeds.
     fn over_first(&self) -> Option<Vec<f64>> {
         let first = self.energies[0];
         (first > 0.0).then(|| self.energies.iter().map(|energy| energy / first).collect())

@@ -13,12 +13,14 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::failure::Failure;
 use std::time::Instant;
 
-/// A work-item for each row as in the paper; a work-item for each row, in which long rows are cut;
-/// rows through local memory; a segmented scan; and the format that `auto` chooses.
+/// The formats that are timed: with a work-item for each row as in the paper; with a work-item for
+/// each row, but with long rows cut; with rows that go through local memory; a segmented scan; and
+/// the format that `auto` chooses.
 const FORMATS: [Format; 5] = [Format::CsrScalar, Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
 /// Executions that are enqueued together, so that the time of a launch does not count.
 const TOGETHER: u32 = 10;
-/// Minimum number of rows, with which at most a quarter of the elements are entries.
+/// Minimum number of rows of a matrix. With this many rows, at most a quarter of the elements of a
+/// matrix are entries.
 const LEAST_ROWS: usize = 4 * PER_ROW;
 
 /// Matrices with the same number of entries, distributed over the rows in different ways.
@@ -50,7 +52,7 @@ fn hubs(n: usize, entries: usize) -> Result<Cbc<f64>> {
     Csc::from_triplets(n, n, triplets)?.to_blocks(BlockShape::SCALAR)
 }
 
-/// A matrix with one full row. The other rows have equally many entries.
+/// A matrix with one full row. All other rows have the same number of entries.
 fn one_full(n: usize) -> Result<Cbc<f64>> {
     let rest = generate::Uniform { rows: n - 1, cols: n, per_column: PER_ROW - 1, seed: SEED, ..Default::default() }
         .matrix()?;
@@ -140,8 +142,8 @@ fn spread(groups: &[Group]) -> String {
     )
 }
 
-/// For each uneven distribution, its time divided by the time of the even one, which is the first.
-/// The format has a work-item for each row.
+/// Returns the time of each uneven distribution, divided by the time of the even one, which is the
+/// first. The format has a work-item for each row.
 fn imbalance(groups: &[Group]) -> String {
     let times: Vec<_> = rates(groups, Format::CsrScalar).collect();
     let longer = |(group, time): (&Group, &Option<f64>)| {

@@ -1,5 +1,5 @@
 //! Figures 12 to 14: how much the methods and the balancing of bins gain. Each variant is the
-//! choice of `auto` without one of them. The paper's figure 13 is about the work-items of a
+//! choice of `auto` without one of the methods. The paper's figure 13 is about the work-items of a
 //! referenced row; here it shows the choice without `hub`.
 use super::super::Setting;
 use super::super::report::{Report, geometric_mean, shown};
@@ -13,12 +13,12 @@ use blockmul::{
 };
 use blockmul_cli::failure::Failure;
 
-/// Names of variants. Either every class of columns is a bin of its own (its columns are computed
-/// together), or there are as few bins as possible.
+/// Names of variants. In one variant every class of columns is a bin of its own, whose columns are
+/// computed together; in the other there are as few bins as possible.
 const ALWAYS: &str = "balanced always";
 const NEVER: &str = "balanced never";
 
-/// Microseconds of a launch, so many that no class gets a kernel of its own.
+/// Microseconds of a launch, which are so many that no class gets a kernel of its own.
 const DEAR_US: f64 = 1e9;
 
 /// Methods that are left out of the choice, one at a time.
@@ -28,7 +28,7 @@ fn without(method: Method) -> String {
     format!("without {method}")
 }
 
-/// Whether a variant is an ablation. Ablations have no columns in the tables.
+/// Whether a variant is an ablation. The tables have no columns for ablations.
 pub fn is_one(name: &str) -> bool {
     [ALWAYS, NEVER].contains(&name) || TAKEN.iter().any(|&method| without(method) == name)
 }
@@ -48,9 +48,9 @@ pub fn has_bins(info: &DeviceInfo) -> bool {
     info.kind != DeviceKind::Cpu
 }
 
-/// The variants of `auto` in which launches cost nothing, and in which they cost so much that
-/// `auto` makes as few as possible. The cost of ESC is raised in both, so that ESC does not take
-/// all columns.
+/// The variants of `auto` in which launches have no cost, and in which their cost is so high that
+/// `auto` makes as few launches as possible. The cost of ESC is raised in both variants, so that
+/// ESC does not take all columns.
 pub fn balancing(costs: &MethodCosts) -> Result<[Variant; 2]> {
     let with = |name: &str, launch_us: f64| -> Result<Variant> {
         let mut table = *costs;
@@ -133,7 +133,8 @@ pub fn figures(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject])
     Ok(())
 }
 
-/// A row for each series: its name, the number of points and their geometric mean.
+/// Returns a row of the table for each series, with its name, the number of points and their
+/// geometric mean.
 fn means(series: &[Series]) -> Vec<Vec<String>> {
     let row = |of: &Series| {
         let mean = geometric_mean(of.points.iter().map(|point| point[1]));

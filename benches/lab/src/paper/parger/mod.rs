@@ -21,10 +21,10 @@ use serde::Serialize;
 
 /// Maximum number of matrices with a row of their own in table 4 and a picture in figure 8.
 const SHOWN: usize = 16;
-/// Largest width and height of these pictures, in pixels.
+/// Largest width and height of the pictures of figure 8, in pixels.
 const PICTURE: usize = 256;
 
-/// A product, and whether it has a row of its own in the report.
+/// A product, with the information whether it has a row of its own in the report.
 #[derive(Serialize)]
 struct Subject {
     /// The kind of matrix that is generated in place of the paper's matrix.
@@ -102,19 +102,24 @@ pub struct Operands<'s> {
     pub make: Box<dyn Fn() -> Result<Factors, Failure> + 's>,
 }
 
-/// The files and the generated matrices.
+/// The files and the generated matrices; if `--only` has names, those with these names.
 fn operands<'s>(setting: &'s Setting<'_>) -> Result<Vec<Operands<'s>>, Failure> {
     let file = |input: &'s Input| {
         let make = Box::new(move || setting.lab.open_scalars(input));
         Operands { name: input.matrix_name(), what: "a file".into(), common: true, make }
     };
-    let models = if setting.with_models() { generated(setting.most, &setting.args.only)? } else { Vec::new() };
-    Ok(setting.args.study.inputs.iter().map(file).chain(models).collect())
+    let models = if setting.with_models() { all_generated(setting.most) } else { Vec::new() };
+    chosen(setting.args.study.inputs.iter().map(file).chain(models).collect(), &setting.args.only)
 }
 
-/// The models of the paper's matrices, and families in increasing sizes. If there are names in
-/// `only`, the matrices with these names.
+/// The generated matrices. If there are names in `only`, returns only the matrices with these
+/// names.
 pub fn generated<'s>(most: u64, only: &[String]) -> Result<Vec<Operands<'s>>, Failure> {
+    chosen(all_generated(most), only)
+}
+
+/// The models of the paper's matrices, and families in increasing sizes.
+fn all_generated<'s>(most: u64) -> Vec<Operands<'s>> {
     let mut all = Vec::new();
     for model in &PARGER {
         let (what, make) = (format!("in its place: {}", model.what), Box::new(move || Ok(model.factors(most)?)));
@@ -127,6 +132,11 @@ pub fn generated<'s>(most: u64, only: &[String]) -> Result<Vec<Operands<'s>>, Fa
             all.push(Operands { name: family.member(size), what: family.stands_for.into(), common: false, make });
         }
     }
+    all
+}
+
+/// Those of the operands that have names in `only`, or all if there are no names.
+fn chosen<'s>(mut all: Vec<Operands<'s>>, only: &[String]) -> Result<Vec<Operands<'s>>, Failure> {
     if let Some(name) = only.iter().find(|&name| all.iter().all(|of| of.name != *name)) {
         let names: Vec<_> = all.iter().map(|of| of.name.as_str()).collect();
         return Err(Failure::Usage(format!("--only: no matrix is called {name}, but {}", names.join(", "))));

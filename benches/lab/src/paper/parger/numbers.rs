@@ -24,7 +24,7 @@ impl ChosenBy {
     }
 }
 
-/// The prefixes of those tuning numbers by which `auto` chooses.
+/// The prefixes of the names of tuning numbers by which `auto` chooses.
 fn prefixes(kind: DeviceKind) -> &'static [&'static str] {
     if kind == DeviceKind::Cpu { &["host_", "range_"] } else { &["adaptive_"] }
 }

@@ -9,8 +9,8 @@ use blockmul::Method;
 use blockmul_cli::failure::Failure;
 use serde::Serialize;
 
-/// The paper compares matrices with at least this many products. Below that, launches take most of
-/// the time.
+/// The paper compares matrices with at least this many products. For smaller products, launches
+/// take most of the time.
 const LEAST: u64 = 15_000;
 /// A method is counted as `far` if it takes this many times as long as the fastest.
 const FAR: f64 = 5.0;

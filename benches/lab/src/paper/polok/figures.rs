@@ -12,12 +12,13 @@ use serde::Serialize;
 const SIDES: [usize; 6] = [1, 2, 3, 4, 6, 8];
 /// Number of matrices in figure 5.
 const IN_BLOCKS: usize = 4;
-/// C may take the memory of the device divided by this number. On a CPU the same memory also holds
-/// the reference's C, the C that is compared with it, and the operand pairs.
+/// C may take the memory of the device divided by this number. On a CPU the same memory also has to
+/// hold the reference's C, the C that is compared with it, and the operand pairs.
 const PART_OF_C: u64 = 4;
 /// A product with at least this many floating-point operations keeps the device busy.
 const SATURATED: f64 = 1e6;
-/// The slope is computed only if the largest of these products is this many times the smallest.
+/// The slope is computed only if the largest of the products has this many times the operations of
+/// the smallest.
 const SPREAD: f64 = 3.0;
 
 /// A product of matrices of blocks of side `side`.
@@ -45,7 +46,7 @@ pub fn stages(setting: &Setting<'_>, report: &mut Report, squares: &[Timed]) -> 
     )
 }
 
-/// The shares of stages as bars.
+/// Draws the shares of stages as bars.
 pub fn shares<'e>(title: &str, entrants: impl Iterator<Item = (&'e str, &'e Entrant)>) -> Bars {
     let entrants: Vec<_> = entrants.collect();
     let mut parts: Vec<String> = Vec::new();
@@ -106,9 +107,9 @@ pub fn scaling(
     Ok(())
 }
 
-/// The slope of the least-squares line through large products. `None` if there are fewer than
-/// three, or if the largest is less than `SPREAD` times the smallest, because the slope would then
-/// be noise.
+/// The slope of the least-squares line through large products. The slope would be noise, and is
+/// `None`, for fewer than three large products, or if the largest is less than `SPREAD` times the
+/// smallest.
 fn slope(points: &[[f64; 2]]) -> Option<f64> {
     let large: Vec<_> = points.iter().filter(|point| point[0] >= SATURATED).collect();
     let mean = |at: usize| large.iter().map(|point| point[at]).sum::<f64>() / large.len() as f64;
@@ -181,7 +182,7 @@ pub fn of_sides(
     Ok(all)
 }
 
-/// A matrix of blocks with the same pattern and random blocks of another side.
+/// A matrix of blocks with the pattern of a given matrix, and random blocks of another side.
 fn dense(blocks: &Cbc<f64>, side: usize) -> Result<Cbc<f64>> {
     let random = &mut Random::new(1);
     let pattern = blocks.pattern().clone();

@@ -6,20 +6,20 @@ use blockmul::{Csc, Result};
 /// Size of a matrix of the collection.
 pub struct Size {
     rows: usize,
-    /// Products of entries of its square.
+    /// Number of products of entries in the square of the matrix.
     products: f64,
     /// The products of the model grow with this power of its rows.
     growth: f64,
 }
 
-/// The products of a row do not depend on the number of rows.
+/// The number of products of a row does not depend on the number of rows of the matrix.
 const EVEN: f64 = 1.0;
 /// Hubs have more entries in larger graphs: the products of R-MAT graphs of 2,000 to 200,000 nodes
 /// grow with this power of the nodes.
 const HUBS: f64 = 1.36;
 
-/// The models. A model with as many products as the paper's matrix has about the same rows and
-/// entries as that matrix.
+/// The models. A model with as many products as the paper's matrix also has about the same number
+/// of rows and entries as that matrix.
 pub const MODELS: [Model<Size>; 9] = [
     Model::like("roadNet-CA", "planar, streets", Size { rows: 1_971_281, products: 17.5e6, growth: EVEN }, |rows| {
         streets(side(rows, 2))

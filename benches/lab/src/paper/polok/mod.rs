@@ -30,7 +30,8 @@ pub struct Subject {
 /// A product of scalars by `auto` and ESC, and by one thread of the host.
 #[derive(Serialize)]
 pub struct Timed {
-    /// The median time of Gustavson's algorithm (ACM TOMS 4, 1978).
+    /// The median time of Gustavson's algorithm (ACM TOMS 4, 1978), or `None` if the algorithm
+    /// failed, for example for lack of memory.
     serial_ms: Option<f64>,
     #[serde(flatten)]
     contest: Contest,
@@ -116,7 +117,8 @@ impl Subject {
         Ok(Self { name, transposed: scalars.try_transpose()?, scalars, blocks })
     }
 
-    /// B of A·B: the transpose of A if A is not square. `None` if B is A.
+    /// The factor B of a product A·B: the transpose of A if A is not square. The function returns
+    /// `None` if B is A.
     fn other(&self) -> Option<&Csc<f64>> {
         (self.scalars.nrows() != self.scalars.ncols()).then_some(&self.transposed)
     }
@@ -134,8 +136,8 @@ fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, varia
 impl Entrants<'_> {
     fn timed(&self, report: &mut Report, names: [&str; 2], a: &Csc<f64>, b: Option<&Csc<f64>>) -> Option<Timed> {
         let contest = self.setting.contest(report, names, a, b, &self.variants)?;
-        let serial_ms = self.setting.made(report, names[0], self.serial_ms(names[0], a, b.unwrap_or(a)))?;
-        Some(Timed { serial_ms, contest })
+        let serial_ms = self.setting.made(report, names[0], self.serial_ms(names[0], a, b.unwrap_or(a)));
+        Some(Timed { serial_ms: serial_ms.flatten(), contest })
     }
 
     /// The median time of the reference on one thread. The results of `auto` and ESC were compared

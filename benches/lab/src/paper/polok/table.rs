@@ -12,7 +12,7 @@ pub struct Printed {
     pub matrix: &'static str,
     pub nnz_per_row: f64,
     flop: f64,
-    /// `None` if the product does not fit the memory.
+    /// The paper's speed on the K40, or `None` if the product did not fit the memory.
     on_k40: Option<OnK40>,
 }
 

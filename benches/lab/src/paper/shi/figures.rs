@@ -6,7 +6,7 @@ use crate::paper::{peers::Peer, report::Report};
 use blockmul::plan::DenseMethod;
 use blockmul_cli::failure::Failure;
 
-/// Width of a bar of Figures 4 and 6. The last bar counts all ratios from `LAST` on.
+/// Width of a bar of Figures 4 and 6. The last bar of a histogram counts all ratios from `LAST` on.
 const STEP: f64 = 0.2;
 const LAST: f64 = 2.0;
 
@@ -82,8 +82,8 @@ pub fn by_side(report: &mut Report, zeros: f64, of: &[&Subject]) -> Result<(), F
     report.figure(&format!("figure-10-{zeros}.png"), &text, plot.encode())
 }
 
-/// Figure 1: speed by operations for each byte, below the limit that the device's copy bandwidth
-/// sets.
+/// Figure 1: speed by operations for each byte, below the limit of the device's bandwidth for
+/// copies.
 pub fn roofline(report: &mut Report, copy_gb_s: f64, of: &[&Subject]) -> Result<(), Failure> {
     let point = |subject: &Subject, ms: Option<f64>| Some([subject.intensity(), subject.rate(ms)?]);
     let mut series: Vec<Series> =

@@ -7,10 +7,11 @@ use std::str::FromStr;
 /// Sides of random squares. The paper's sides begin at 400; the smaller sides are used if few
 /// products are allowed.
 const SIDES: [usize; 9] = [50, 100, 200, 400, 1000, 2000, 4000, 8000, 14_000];
-/// Number of sides that are measured. They are the largest sides that the number of products
-/// allows.
+/// Number of sides of random squares that are measured. The measured sides are the largest that the
+/// number of products allows.
 const MOST_SIDES: usize = 6;
-/// Fractions of the elements that are zero, in the paper from 0.8 to 0.9995.
+/// Fractions of the elements that are zero, in random squares. In the paper these fractions are 0.8
+/// to 0.9995.
 const ZEROS: [f64; 11] = [0.8, 0.85, 0.9, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998, 0.9995];
 /// The fractions of zeros in Figure 13.
 pub const CONVERTED: [f64; 5] = [0.95, 0.96, 0.97, 0.98, 0.99];
@@ -37,7 +38,7 @@ impl FromStr for Square {
     }
 }
 
-/// The squares with at most `most` products.
+/// Returns the random squares with at most `most` products.
 pub fn squares(most: u64) -> Vec<Square> {
     let of_side = |side: usize| {
         let squares = ZEROS.map(|zeros| Square { side, zeros }).into_iter();
@@ -70,8 +71,8 @@ fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// An integer from -31 to 31 other than 0. With such values the sums of the programs of
-/// `benches/peers` are exact in f32.
+/// An integer from -31 to 31 other than 0, so that the programs of `benches/peers` compute exact
+/// sums in f32.
 fn drawn_value(bits: u64) -> f64 {
     let value = (bits & 2047) % 62;
     if value < 31 { value as f64 - 31.0 } else { value as f64 - 30.0 }
@@ -82,12 +83,14 @@ impl Square {
         format!("random_{}_{}", self.side, self.zeros)
     }
 
-    /// About the number of products with a square dense matrix.
+    /// Approximate number of products of entries if the matrix is multiplied by a square dense
+    /// matrix.
     fn products(self) -> f64 {
         (self.side as f64).powi(3) * (1.0 - self.zeros)
     }
 
-    /// Generates the matrix. It has the same entries as `random:N:S` in `benches/peers/dense.h`.
+    /// Generates the matrix. The matrix has the same entries as `random:N:S` in
+    /// `benches/peers/dense.h`.
     pub fn matrix(self) -> Result<Csr<f64>> {
         let n = self.side as u64;
         let expected = self.products() / self.side as f64;
@@ -141,8 +144,8 @@ pub const TABLE_III: [Model<(usize, f64)>; 14] = [
 ];
 
 impl Model<(usize, f64)> {
-    /// Makes the matrix with as many rows as the paper's. It has fewer rows if its product with a
-    /// square dense matrix would have more than `most` products.
+    /// Generates the model with as many rows as the paper's matrix. The model has fewer rows if its
+    /// product with a square dense matrix would have more than `most` products.
     pub fn matrix(&self, most: u64) -> Result<Csr<f64>> {
         let (rows, per_row) = self.size;
         let fit = (most as f64 / per_row).sqrt() as usize;
@@ -197,7 +200,7 @@ mod tests {
         for model in &TABLE_III {
             let a = model.matrix(2_000_000)?;
             let per_row = a.values().len() as f64 / a.nrows() as f64;
-            // Small matrices have no room for long rows.
+            // Small matrices are too small for long rows.
             let wanted = model.size.1.min(a.nrows() as f64 / 4.0);
             assert!((0.4..1.2).contains(&(per_row / wanted)), "{}: {per_row} a row, not {wanted}", model.name);
             assert!(a.nrows() == a.ncols() && a.nrows() <= 4000, "{}", model.name);

@@ -39,7 +39,7 @@ pub struct Subject {
     methods: Vec<Time>,
     /// Milliseconds to convert the dense A to groups of rows (GCOO): count, scan, allocate, fill.
     conversion_ms: Option<f64>,
-    /// Bytes on the device of A in CSR and in groups. They are not measured for random squares.
+    /// Bytes on the device of A in CSR and in groups, not measured for random squares.
     bytes: Option<Bytes>,
     /// Records of other libraries: for the product with A stored sparse, for the product with A
     /// stored as a dense matrix, and for the conversion of A.
@@ -55,7 +55,7 @@ struct Time {
     /// Milliseconds to make the plan and to sort A's values in its order, without compilation of
     /// kernels.
     plan_ms: f64,
-    /// Milliseconds of an execution; `None` if the result is wrong.
+    /// Milliseconds of an execution, or `None` if the result is wrong.
     ms: Option<f64>,
 }
 
@@ -139,13 +139,13 @@ impl Subject {
         self.methods.iter().find(|time| time.method == method)?.ms
     }
 
-    /// The fraction of A's elements that are entries; `None` if A has no entries.
+    /// The fraction of A's elements that are entries, or `None` if A has no entries.
     fn density(&self) -> Option<f64> {
         (self.entries > 0).then_some(1.0 - self.zeros)
     }
 
-    /// GFLOP/s of a time, counted for the entries alone: formula 2 of the paper. `None` if A has no
-    /// entries.
+    /// GFLOP/s of a time, counted for the entries alone, or `None` if A has no entries: formula 2
+    /// of the paper.
     fn rate(&self, ms: Option<f64>) -> Option<f64> {
         let flops = 2.0 * self.entries as f64 * self.columns as f64;
         ms.filter(|_| self.entries > 0).map(|ms| flops / ms / 1e6)

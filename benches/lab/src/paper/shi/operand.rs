@@ -26,7 +26,8 @@ pub const REFERENCE_PRODUCTS: usize = 1 << 29;
 const SHORT_MS: f64 = 5.0;
 const TOGETHER: u32 = 5;
 
-/// The D of the previous matrix. It is used again if the next matrix needs a D of the same shape.
+/// The D of the previous matrix, which is used again if the next matrix needs a D of the same
+/// shape.
 pub type Kept<T> = Option<Operand<T>>;
 
 /// The dense matrix D, stored by rows.
@@ -34,8 +35,8 @@ pub struct Operand<T: Element> {
     shape: DenseShape,
     values: Vec<T>,
     on_device: DeviceDense<T>,
-    /// The results of the first method and of another method. Their memory is kept, because the
-    /// first touch of new memory takes as long as a copy from the device.
+    /// The results of the first method and of another method. The memory of both results is kept,
+    /// because the first touch of new memory takes as long as a copy from the device.
     results: [Vec<T>; 2],
 }
 
@@ -71,7 +72,8 @@ pub fn measured<T: Element>(
     let (rows, inner, entries) = (a.nrows(), a.ncols(), a.values().len());
     let columns = match job.kind {
         Kind::Random => inner,
-        // The programs of `benches/peers` take as many columns with `--columns all`.
+        // The programs of `benches/peers` use the same number of columns if they get `--columns
+        // all`.
         Kind::File | Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
     };
     if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {
@@ -171,7 +173,8 @@ fn bytes<T: Element>(setting: &Setting<'_>, a: &DeviceMatrix<Csr<T>>) -> Result<
     Ok(Bytes { csr: a.device_bytes(), gcoo: alone.device_bytes() })
 }
 
-/// Times the conversion of a dense matrix on the device to groups. `None` if the groups are wrong.
+/// Times the conversion of a dense matrix on the device to groups. The function returns `None` if
+/// the groups are wrong.
 fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>) -> Result<Option<f64>> {
     let grouping = grouping(setting);
     let shape = DenseShape::new(a.nrows(), a.ncols(), Layout::ByRows);

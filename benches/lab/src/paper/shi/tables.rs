@@ -149,8 +149,8 @@ fn kinds(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Fail
     Ok(())
 }
 
-/// Figures 7 to 9: time by sparsity. Also writes from which sparsity on a product of dense matrices
-/// is slower.
+/// Figures 7 to 9: time by sparsity. It also writes the sparsity from which a product of dense
+/// matrices is slower than sparse methods.
 fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]) -> Result<(), Failure> {
     if sides.is_empty() {
         return Ok(());
@@ -198,8 +198,8 @@ fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]
     Ok(())
 }
 
-/// The least fraction of zeros such that, there and at all larger fractions, the first time is
-/// below the second.
+/// Returns the least fraction of zeros for which the first time is below the second, at this
+/// fraction and at all larger ones.
 fn crossover(mut points: Vec<(f64, f64, f64)>) -> Option<f64> {
     points.sort_by(|one, other| other.0.total_cmp(&one.0));
     points.iter().take_while(|(_, ms, dense_ms)| ms < dense_ms).last().map(|point| point.0)

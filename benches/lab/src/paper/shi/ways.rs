@@ -21,7 +21,7 @@ impl<'s> Way<'s> {
             .collect()
     }
 
-    /// All methods but one, and the libraries.
+    /// All methods but the given one, and the libraries.
     pub fn others(method: DenseMethod, subjects: &[&'s Subject]) -> Vec<Self> {
         Self::all(subjects).into_iter().filter(|&way| way != Self::Method(method)).collect()
     }

@@ -17,11 +17,12 @@ pub struct Choice {
     pub best_ms: f64,
     /// The extra time of the choice over the best format, divided by the best format's time.
     pub regret: f64,
-    /// The regret of executions by the chosen format if it is requested by name. 0 if it is the
-    /// best format.
+    /// The regret of executions by the chosen format if it is requested by name; 0 if the chosen
+    /// format is the best one.
     pub of_format: f64,
-    /// The larger interquartile range of the two times, divided by its median. A regret below it
-    /// may be noise. `None` if there are too few rounds.
+    /// The noise of the two times: the larger of their interquartile ranges, each divided by its
+    /// median. A regret that is smaller than this number may be noise. With too few rounds the
+    /// noise is unknown.
     pub noise: Option<f64>,
 }
 
@@ -46,8 +47,9 @@ impl Choice {
     }
 }
 
-/// The larger spread of two lists of times. `None` if a list has fewer than three times: a single
-/// time has no quartiles, and the quartiles of two times do not show how far a third would differ.
+/// The larger spread of two lists of times. The function returns `None` if a list has fewer than
+/// three times: a single time has no quartiles, and the quartiles of two times do not show how far
+/// a third would differ.
 fn noise(times: [&[f64]; 2]) -> Option<f64> {
     let spread = |times: &[f64]| (times.len() >= 3).then(|| spread(times)).flatten();
     let [one, other] = times.map(spread);

@@ -1,5 +1,5 @@
-//! A·x of one matrix by the format that `auto` chooses and by every format. They take turns, so
-//! that a change of the machine's speed affects all of them.
+//! A·x of one matrix by the format that `auto` chooses and by every format. The formats take turns,
+//! so that a change of the machine's speed affects all of them.
 use super::choice::Choice;
 use super::prepared::{Asked, Prepared};
 use crate::paper::of_type;
@@ -17,8 +17,8 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::matrix_size::Size;
 use serde::Serialize;
 
-/// Numbers of executions of A·x with the same values. The choice is judged for each. The time of
-/// the conversion is included.
+/// Numbers of executions of A·x with the same values. The choice of `auto` is judged for each of
+/// these numbers. The judged time includes the conversion.
 pub const USES: [u64; 3] = [1, 10, 1000];
 
 /// Maximum number of executions that are enqueued together, after the first one, unless an option
@@ -49,9 +49,9 @@ pub enum Stored {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// They are read from A's own arrays.
+    /// The values are read from A's own arrays.
     InPlace,
-    /// They are copied in the order of the format when the plan is made.
+    /// The values are copied in the order of the format when the plan is made.
     Packed,
 }
 
@@ -79,9 +79,9 @@ pub struct Entrant {
     pub format: Format,
     /// Whether y has the reference's bits. An entrant with a wrong y has no times.
     pub verified: bool,
-    /// For each round, the milliseconds of the conversion and the first execution.
+    /// Milliseconds in each round of the conversion and the first execution.
     pub first_ms: Vec<f64>,
-    /// For each round, the milliseconds of a further execution.
+    /// Milliseconds in each round of a further execution.
     pub next_ms: Vec<f64>,
     #[serde(skip)]
     asked: Asked,
@@ -204,7 +204,7 @@ pub fn tried<R>(
     }
 }
 
-/// The most entries of a column. For the pattern of a transpose these are the most entries of a
+/// The most entries of a column. For the pattern of a transpose the result is the most entries of a
 /// row.
 pub fn longest_column(pattern: &Pattern) -> usize {
     (0..pattern.ncols()).map(|col| pattern.column(col).len()).max().unwrap_or(0)
@@ -221,7 +221,7 @@ fn without_hopeless(entrants: &mut Vec<Entrant>) -> Vec<LeftOut> {
 }
 
 impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
-    /// Executes a plan once and compares its y.
+    /// Executes a plan once and compares the y of the plan with the expected one.
     fn entrant(&mut self, asked: Asked, prepared: &Prepared<M>, whole: &Cbc<T>, x: &[T]) -> Result<Entrant> {
         let (format, order) = (prepared.format(), prepared.format().order());
         prepared.execute(&self.a, &self.x, &mut self.y)?;
@@ -259,7 +259,7 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
 }
 
 impl Entrant {
-    /// For each round, the milliseconds of the conversion and `uses` executions.
+    /// Returns the milliseconds in each round of the conversion and `uses` executions.
     pub fn totals(&self, uses: u64) -> Vec<f64> {
         self.first_ms.iter().zip(&self.next_ms).map(|(first, next)| first + (uses - 1) as f64 * next).collect()
     }

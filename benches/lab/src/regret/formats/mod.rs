@@ -75,8 +75,8 @@ fn of_input<T: Field>(input: &Input, args: &Args, lab: &Lab) -> Result<Cbc<T>, F
 }
 
 impl Found {
-    /// Measures a matrix by rows and by columns. If it is symmetric, also measures one triangle of
-    /// it.
+    /// Measures a matrix by rows and by columns. If the matrix is symmetric, also measures one
+    /// triangle of it.
     fn matrix<T: Field>(
         &mut self,
         lab: &Lab,
@@ -101,7 +101,8 @@ impl Found {
         Ok(format!("{matrix}: {} cases", self.contests.len()))
     }
 
-    /// Measures a matrix as it is stored, with values in place and with packed values.
+    /// Measures a matrix as it is stored, with values that are read in place and with packed
+    /// values.
     fn stored<T: Field, M: Matrix<Element = T>>(
         &mut self,
         lab: &Lab,

@@ -41,8 +41,8 @@ pub struct OfClass {
 }
 
 impl Classes {
-    /// Times each class of columns of A·B. `None` if all columns are in one class, or if a class
-    /// was not timed.
+    /// Times each class of columns of A·B. The function returns `None` if all columns are in one
+    /// class, or if a class was not timed.
     pub fn of<T: Field>(lab: &Lab, (a, b): (&Csc<T>, &Csc<T>), whole: &Contest) -> Result<Option<Self>> {
         let numbers = lab.device.info().numbers_by_name();
         let class = |col: usize| class_of(&column(a.pattern(), b.pattern(), col), &numbers);
@@ -68,10 +68,10 @@ impl Classes {
     }
 }
 
-/// The classes, named like the bins of a report. A column that is sorted belongs to the smallest
-/// class whose limit of products it does not exceed. From 256 products on, classes differ by the
-/// number of products and not by the range of rows, because the times of methods then depend most
-/// on the number of products. A method that finds rows by bitmaps divides a class by ranges itself.
+/// The classes, named like the bins of a report. A sorted column of 50 products is in the class "at
+/// most 64 products". From 256 products on, classes differ by the number of products and not by the
+/// range of rows, because the times of methods then depend most on the number of products. A method
+/// that finds rows by bitmaps divides a class by ranges itself.
 const CLASSES: [&str; 17] = [
     "one entry of B",
     "at most 32 products",
@@ -95,11 +95,11 @@ const CLASSES: [&str; 17] = [
 /// The most products of a column in each sorted class.
 const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
 
-/// A column of B with more entries than this belongs to the class "many entries of B". Its entries
-/// are visited one after another.
+/// A column of B with more entries than this belongs to the class "many entries of B". Methods
+/// visit the entries of B in such a column one after another.
 const MOST_ENTRIES: u64 = 1024;
 
-/// The class of a column; `None` if it has no products.
+/// The class of a column, or `None` if it has no products.
 fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
     let &Column { entries, products, range } = column;
     if products == 0 {

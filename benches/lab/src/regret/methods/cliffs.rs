@@ -1,6 +1,6 @@
 //! Cliffs: jumps of the time when a parameter of generated matrices steps across a threshold of the
-//! choice. Neighbouring products differ little, so their times should, too. `sweeps` has the
-//! parameters.
+//! choice. Neighbouring products of a sweep differ little, so their times should differ little,
+//! too. `sweeps` has the parameters.
 use super::contest::{Contest, Variant, Wanted};
 use super::sweeps::{Sweep, budget};
 use crate::study::{Lab, in_turn};
@@ -21,8 +21,9 @@ pub struct Cliff {
     /// it.
     pub jump: Option<f64>,
     pub at: Option<usize>,
-    /// If the jump is large, the contests of all methods before and after it. They show whether
-    /// another method is faster there, or whether the times of all methods jump.
+    /// If the jump is large, the contests of all methods before and after the jump. The contests
+    /// show whether another method is faster beside the jump, or whether the times of all methods
+    /// jump.
     pub sides: Vec<Contest>,
     /// Number of results that differ from the reference.
     pub wrong: usize,
@@ -40,7 +41,7 @@ pub struct Point {
 }
 
 impl Sweep {
-    /// Times the choice along the sweep. The points take turns.
+    /// Times the choice along the sweep. The points of the sweep take turns.
     pub fn run<T: Field>(&self, lab: &Lab, most: u64) -> Result<Cliff> {
         match self.of_blocks {
             true => self.timed(lab, most, |of: Csc<T>, side| of.to_blocks(BlockShape::new(side, side)?)),
@@ -113,8 +114,8 @@ fn of<M: Matrix>((a, b): &Uploaded<M>) -> Product<'_, DeviceMatrix<M>> {
     Product::of(a, b.as_ref().unwrap_or(a))
 }
 
-/// The fraction by which the ratio of two times is outside of the expected range. This range is
-/// from 1 to the ratio of the multiplications.
+/// The fraction by which the ratio of two times is outside of the expected range. The expected
+/// range is from 1 to the ratio of the multiplications.
 fn jump(one: &Point, next: &Point) -> f64 {
     let grown = next.multiplications as f64 / one.multiplications.max(1) as f64;
     let ratio = next.ms / one.ms;

@@ -16,7 +16,8 @@ use blockmul_cli::table::number;
 use blockmul_cli::tune::ByMethod;
 use serde::Serialize;
 
-/// Number of runs of each method that also measure the times of bins. The fastest run is used.
+/// Number of runs of each method that also measure the times of bins. Of the runs that measure
+/// bins, the times of the fastest are used.
 const EXPLAINED: usize = 2;
 
 /// A way to compute the product.
@@ -59,7 +60,7 @@ pub struct Contest {
     pub noisy: bool,
     /// Whether everything was measured a second time because the first times were noisy.
     pub repeated: bool,
-    /// The runs to which costs are fitted, with the predicted times of their bins.
+    /// The explained runs, to which costs are fitted, with the predicted times of their bins.
     pub explained: Vec<ByMethod>,
 }
 
@@ -84,7 +85,7 @@ impl Variant {
 }
 
 impl Contest {
-    /// Times A·B by each of the variants; A·A if there is no B.
+    /// Times A·B by each of the variants. Multiplies A·A if there is no B.
     pub fn of<M: Matrix>(
         lab: &Lab,
         [matrix, family]: [&str; 2],
@@ -171,16 +172,16 @@ impl Contest {
         fastest(&self.entrants)
     }
 
-    /// The extra time of `auto` over the fastest method, divided by the fastest time. It is below 0
-    /// if `auto` combines several methods and is faster than each. `None` if there are no entries
-    /// to multiply, because `auto` then chooses nothing.
+    /// The extra time of `auto` over the fastest method, divided by the fastest time. The regret is
+    /// below 0 if `auto` combines several methods and is faster than each. The function returns
+    /// `None` if there are no entries to multiply, because `auto` then chooses nothing.
     pub fn regret(&self) -> Option<f64> {
         (self.products > 0).then_some(())?;
         Some(self.auto_ms()? / self.best()?.ms? - 1.0)
     }
 
     /// The entrant of `auto`, and the method that launched the same kernels for the same bins, if
-    /// there is one. Their times differ only by noise.
+    /// there is one. The times of the two differ only by noise.
     fn same_as_auto(&self) -> Option<[&Entrant; 2]> {
         let launched = |of: &Entrant| {
             let bins: Vec<_> = of.bins.iter().map(|bin| (bin.method, bin.columns, bin.products)).collect();
@@ -193,7 +194,8 @@ impl Contest {
     }
 
     /// The regret without noise between equal programs: if a method launched the same kernels as
-    /// `auto`, the times of both are pooled. Otherwise it is that of [`Contest::regret`].
+    /// `auto`, the times of both are pooled. If no method did, the regret is that of
+    /// [`Contest::regret`].
     pub fn regret_of_choice(&self) -> Option<f64> {
         let Some([auto, same]) = self.same_as_auto().filter(|_| self.products > 0) else { return self.regret() };
         let together = median(&[&auto.runs_ms[..], &same.runs_ms].concat())?;
@@ -261,7 +263,7 @@ fn by_method<M: Matrix>(
 pub mod tests {
     use super::*;
 
-    /// A contest of methods with these numbers of launches and these times.
+    /// Makes a contest of methods with given numbers of launches and times.
     pub fn contest(entrants: &[(Method, u32, &[f64])]) -> Contest {
         let entrant = |&(method, launches, runs): &(Method, u32, &[f64])| {
             let name = method.to_string();

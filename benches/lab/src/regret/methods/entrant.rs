@@ -8,8 +8,8 @@ use serde::Serialize;
 const MUCH_SLOWER: f64 = 10.0;
 
 /// A run that takes longer than this many milliseconds is not repeated to exclude a disturbance.
-/// Methods that do not suit the device take so long: on two cores `hub` takes 26 s for four million
-/// short columns.
+/// Only methods that do not suit the device take so long: on two cores `hub` takes 26 s for four
+/// million short columns.
 pub const LONG_MS: f64 = 2000.0;
 
 /// A variant that computed all of a product.
@@ -62,9 +62,10 @@ impl Entrant {
     }
 }
 
-/// The entrants that take turns: those that have a time or, if `only_fast`, the choice and the
-/// methods that are not much slower than the fastest. A slow method runs a second time, because its
-/// first run may have been disturbed, and the shorter time decides. A long run is not repeated.
+/// The entrants that take turns. These are all entrants that have a time or, if `only_fast` is
+/// true, the choice and the methods that are not much slower than the fastest. A slow method runs a
+/// second time, because its first run may have been disturbed, and the shorter time decides. A long
+/// run is not repeated.
 pub fn in_turns(entrants: &mut [Entrant], only_fast: bool, run: impl Fn(usize) -> Result<f64>) -> Result<Vec<usize>> {
     let least = entrants.iter().filter_map(|entrant| entrant.ms).fold(f64::INFINITY, f64::min);
     let slow = |ms| only_fast && ms > MUCH_SLOWER * least;

@@ -1,7 +1,7 @@
 //! `lab regret` for the methods of products. `contest` times the choice and every method, each as
-//! an `entrant`. `classes` times them for each class of columns, `cliffs` at the thresholds of the
-//! choice. `sweeps` has the parameters that step across the thresholds. `validation` fits costs to
-//! some families and judges them on others.
+//! an `entrant`. `classes` times all methods for each class of columns, `cliffs` at the thresholds
+//! of the choice. `sweeps` has the parameters that step across the thresholds. `validation` fits
+//! costs to some families and judges the costs on others.
 mod classes;
 mod cliffs;
 pub mod contest;

@@ -1,16 +1,17 @@
 //! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
 //!
-//! These numbers are no costs, but no sweep tests them alone:
+//! No sweep tests these numbers alone, although they affect the choice:
 //! * `adaptive_equal_products` decides which columns share rows within a method. The families
-//!   `elements-3` and `permuted-equals` test it.
+//!   `elements-3` and `permuted-equals` test this number.
 //! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
-//!   is on CPUs: then one pass is taken if it fits the memory. If it is 1 to 99, both have a sweep.
+//!   is on CPUs: then one pass is taken if it fits the memory. If `range_one_pass_percent` is 1 to
+//!   99, both numbers have a sweep.
 use super::Numbers;
 use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, uniform, uniform_blocks};
 use blockmul::Result;
 use blockmul_cli::failure::Failure;
 
-/// Number of steps to either side of a threshold.
+/// Number of steps of a sweep on either side of a threshold.
 const STEPS: usize = 4;
 /// Maximum number of products of a point, which suffices for thresholds that concern columns.
 const MOST_PRODUCTS: u64 = 20_000_000;
@@ -20,7 +21,7 @@ const PART: u64 = 4;
 
 /// A parameter that steps across a threshold.
 pub struct Sweep {
-    /// The name of the parameter, and what it decides.
+    /// The name of the parameter, and a description of what it decides.
     pub what: String,
     pub points: Vec<usize>,
     /// Makes factors from a value of the parameter and an approximate number of products.
@@ -29,7 +30,8 @@ pub struct Sweep {
     pub of_blocks: bool,
 }
 
-/// The sweeps of a device with these numbers. Each matrix has at most about `most` products.
+/// Returns the sweeps of a device with these numbers. Each matrix has at most about `most`
+/// products.
 pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let budget = budget(most);
     let narrow = 32 * numbers["adaptive_narrow_words"];
@@ -68,7 +70,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps.push(sweep("products of a column, at many", around(big, 256), |p, products| {
         columns([1 << 14, 128, p / 128], products)
     }));
-    // With this many entries in a column of B, the column of C has products in all rows.
+    // If a column of B has `entries` entries, the column of C has products in all rows.
     let (hub_rows, entries) = (
         HUB_PIECES * numbers["adaptive_piece"],
         200 * numbers["adaptive_piece"] / numbers["adaptive_hub_percent"].max(1),
@@ -127,7 +129,8 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps
 }
 
-/// The sweeps whose names contain one of these texts. If there are no texts, all sweeps.
+/// Returns the sweeps whose names contain one of the given texts. If there are no texts, all
+/// sweeps.
 pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
     let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
     if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {
@@ -142,12 +145,12 @@ pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sw
 /// In the sweeps of hubs, the rows of a column are divided into this many pieces.
 const HUB_PIECES: usize = 16;
 
-/// The fewest products of an entry of B with which such columns are no hubs.
+/// The fewest products of an entry of B with which columns of hubs' lengths are no hubs.
 fn hub_average(numbers: &Numbers) -> usize {
     (HUB_PIECES * numbers["adaptive_hub_percent"]).div_ceil(100)
 }
 
-/// From this many products on, the device is faster than any host.
+/// Number of products from which a device is faster than any host.
 const PAST_HOST: usize = 200_000;
 
 /// A sweep of products of scalars.
@@ -159,7 +162,7 @@ fn sweep(
     Sweep { what: what.into(), points, make: Box::new(make), of_blocks: false }
 }
 
-/// Values at a threshold and to either side of it.
+/// Returns values at a threshold and on either side of it.
 fn around(at: usize, step: usize) -> Vec<usize> {
     (0..=2 * STEPS).map(|k| (at + step * k).saturating_sub(step * STEPS)).filter(|&value| value > 0).collect()
 }
@@ -168,8 +171,9 @@ fn around(at: usize, step: usize) -> Vec<usize> {
 fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let mut sweeps = Vec::new();
     let (percent, sampled) = (numbers["range_one_pass_percent"], numbers["range_sampled_products"]);
-    // Two passes need samples of the product, and small products are not sampled. The sweep runs if
-    // twice the allowed products suffice for samples, as with the defaults of CPUs.
+    // To choose between one pass and two, the product must be sampled, and small products are not
+    // sampled. This sweep runs if products of twice the allowed size would be sampled, as with the
+    // defaults of CPUs.
     if (1..100).contains(&percent) && 2 * most >= sampled as u64 {
         sweeps.push(sweep(
             "entries of C for 100 products, at the fewest that take one pass",
@@ -210,8 +214,9 @@ fn rows_of(percent: usize) -> usize {
 /// Sweeps across the sizes of hash tables, and beyond the number of products for which they are
 /// used.
 fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
-    // Ranges of rows. With the first, columns of few products are hashed. The second is too wide
-    // for all windows of bitmaps.
+    // Two widths of the range of rows in which the products of a column lie. With the first range,
+    // columns with few products are hashed. The second range of rows is too wide for all windows of
+    // bitmaps.
     let (far, beyond) = (64 * numbers["adaptive_far_words"], 64 * WINDOWS * numbers["adaptive_wide_words"]);
     let by = |rows: usize, entries: usize| move |p, products| columns([rows, entries, p / entries], products);
     // A table holds at most four rows for each five words.
@@ -251,7 +256,7 @@ fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = us
 
 /// Sweeps around and beyond the sizes up to which the host computes a product.
 fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
-    // A has as many entries as columns. Most of them are in no product.
+    // A has one entry for each of its columns. Most entries of A are in no product.
     let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
     vec![
         sweep("products in all, of a band", sizes.clone(), |products, _| {
@@ -264,7 +269,7 @@ fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
     ]
 }
 
-/// With more windows of rows than this, bitmaps are not used.
+/// Maximum number of windows of rows for which bitmaps are used.
 pub const WINDOWS: usize = 16;
 
 /// The number of products of a point of a sweep.
@@ -281,7 +286,7 @@ fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
     Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
 }
 
-/// Maximum number of columns of A. It is small, so that an A with many rows is not too large.
+/// Maximum number of columns of A: few, so that an A with many rows does not take too much memory.
 const INNER: usize = 4096;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The inverse threefold cross-validation of spECK (Parger 2020, section 5). Costs are fitted to
-//! the products of a third of the families. The choice that they predict is judged on the other
-//! families.
+//! the products of a third of the families. The choice that follows from the fitted costs is judged
+//! on the other families.
 use super::Numbers;
 use super::contest::Contest;
 use blockmul::{
@@ -22,7 +22,7 @@ const LEAST_BINS: usize = MethodCost::NAMES.len();
 #[derive(Serialize)]
 pub struct Validation {
     pub folds: Vec<Fold>,
-    /// Means over the folds.
+    /// The mean over the folds of the cross-validation.
     pub regret: f64,
     pub best: f64,
     /// The regret of the choices by the device's present costs, on all products.
@@ -41,7 +41,7 @@ pub struct Fold {
 /// The quality of the choices that are made by predicted times.
 #[derive(Serialize, Clone, Copy)]
 pub struct Predicted {
-    /// Number of products for which there was a choice.
+    /// Number of products for which the costs had to choose between methods.
     pub products: usize,
     /// The extra time of the chosen methods over the fastest, as a fraction: the mean and the
     /// largest.
@@ -52,8 +52,8 @@ pub struct Predicted {
 }
 
 impl Validation {
-    /// `None` if there are fewer families than folds, or if nothing can be predicted. Matrices
-    /// without entries to multiply do not count.
+    /// The function returns `None` if there are fewer families than folds, or if nothing can be
+    /// predicted. Matrices without entries to multiply do not count as products.
     pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
         let (present, choice) = (info.costs(), Choice::on(info));
         let contests: Vec<&Contest> = contests.iter().filter(|of| of.products > 0).collect();
@@ -104,8 +104,9 @@ impl Choice {
 }
 
 impl Choice {
-    /// The predicted milliseconds of a bin. `cost` predicts the largest part. The time for the
-    /// entries of B is not part of the costs; the device's numbers predict it.
+    /// The predicted milliseconds of a bin. The function `cost` predicts the largest part of this
+    /// time. The time for the entries of B is not part of the costs; the device's numbers predict
+    /// it.
     fn predict_ms(&self, bin: &Bin, cost: MethodCost) -> Option<f64> {
         let present = self.present.of(cost_name(bin.method))?;
         Some(cost.predict_ms(&bin.size?) + besides_costs_ms(bin, present))
@@ -125,8 +126,8 @@ fn fitted(contests: &[&Contest], present: MethodCosts, in_ranges: bool) -> Resul
     Ok(table)
 }
 
-/// Judges the choices by these costs. For each product they choose the method with the least
-/// predicted time.
+/// Judges the choices that follow from the given costs. For each product these costs choose the
+/// method with the least predicted time.
 fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Option<Predicted> {
     let (mut products, mut sum, mut worst, mut best) = (0, 0.0, 0.0_f64, 0);
     for contest in contests {
@@ -147,8 +148,8 @@ fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Opt
 }
 
 /// Predicted milliseconds of a run outside of its bins, as in the choice on a GPU. `longest` is the
-/// number of entries in the longest column of B. Methods that find rows visit these entries one
-/// after another.
+/// number of entries in the longest column of B. Methods that find rows visit the entries of a
+/// column one after another.
 fn besides_ms(run: &ByMethod, numbers: &Numbers, longest: usize) -> f64 {
     if run.bins.iter().all(|bin| cost_name(bin.method) == Method::Esc.name()) {
         return 0.0;

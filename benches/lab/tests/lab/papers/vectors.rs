@@ -37,7 +37,8 @@ fn evtushenko_has_its_tables_and_figures() {
         let rules: Vec<_> = cuts.iter().map(|cut| cut["rule"].as_str().unwrap()).collect();
         let (in_order, by_arrival) = rules.split_at(6);
         assert_eq!(in_order, ["0", "0.35", "0.7", "filled", "quantile:0.8", "capped"]);
-        // Some devices have no atomic sums of 64 bits.
+        // Some devices have no atomic sums of 64 bits, so they skip formats that sum in the order
+        // of arrival.
         assert!(by_arrival.is_empty() || in_order == by_arrival, "{of}");
     }
     for words in [
@@ -183,7 +184,7 @@ fn garland_has_its_tables_and_figures() {
         let energies = patches["energies"].as_array().unwrap();
         assert_eq!(energies.len() as u64, patches["steps"].as_u64().unwrap() + 1, "{patches}");
         let best = &energies[patches["best"].as_u64().unwrap() as usize];
-        // On the sphere all vertices are seeds.
+        // This sphere has so few vertices that all are seeds.
         assert!(best.as_f64() < energies[0].as_f64() || patches["of"] == "sphere", "{patches}");
     }
     for words in

@@ -40,8 +40,8 @@ fn bands_of_every_method_have_the_bits_of_the_reference() -> Result<()> {
         let (a, b) = operands::<f64>(spread, wide)?;
         let b = repeated(&b, 2)?;
         for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
-            // The numbers of all columns are read at once, or of halves or quarters of them, or of
-            // few columns.
+            // The host reads the sizes of all columns at once, or of a half or a quarter of the
+            // columns, or of a few columns.
             for read_columns in [b.ncols(), b.ncols() / 3, 5] {
                 let bands = check_bands(&a, &b, &AdaptiveTuning { read_columns, ..tuning(method) })?;
                 assert!(bands > 1, "{method}");
@@ -73,15 +73,16 @@ fn bands_leave_their_long_columns_to_esc() -> Result<()> {
     Ok(())
 }
 
-/// Columns are halved at multiples of the number of columns of a band, so that no band is shorter.
+/// Columns are halved at multiples of the number of columns of a band, so that halving makes no
+/// band shorter.
 #[test]
 fn halves_keep_the_number_of_columns_of_bands() -> Result<()> {
     let (a, b) = operands::<f64>(11, 40_000)?;
     let (work, want) = (Work::new(&test_device(), None), reference::multiply(&a, &b)?);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let tuning = AdaptiveTuning { read_columns: 5, ..tuning(Method::Dense) };
-    // The numbers are more than half of all columns, or divide neither all columns nor half of
-    // them.
+    // A band has more than half of all columns, or a number of columns that divides neither the
+    // number of all columns nor half of it.
     for most_columns in [7, 13, b.ncols() / 2 + 1, b.ncols() - 1] {
         let consumer = BandConsumer { most_columns: most_columns as u64, ..BandConsumer::ANY };
         let (c, counts, _) = run(&Operands { a: &x, b: &y, c_stride: 1, consumer }, &tuning, None)?;
@@ -109,7 +110,7 @@ fn columns_of(alike: impl Fn(usize) -> bool) -> Result<(Csc<f64>, Csc<f64>)> {
 /// Every column is sampled, or every second column: those with even numbers.
 #[test]
 fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
-    // With this `equal_percent` no columns share rows.
+    // With an `equal_percent` of 101 no columns share rows.
     let sampled = AdaptiveTuning { sampled_products: 0, equal_percent: 101, ..tuning(Method::Dense) };
     let unsampled = AdaptiveTuning { sampled_products: u64::MAX, ..sampled };
     let bands = |alike: fn(usize) -> bool, tuning, megabytes: u64| -> Result<usize> {

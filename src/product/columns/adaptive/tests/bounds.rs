@@ -1,12 +1,12 @@
-//! Compares the bounds that the host computes with products.
+//! Compares the bounds that the host computes with the memory that products use.
 use super::*;
 use crate::product::{
     columns::adaptive::{AdaptiveMemory, bound, bound::HostProfile, find::Finder},
     terms::{Bound, CountedProduct},
 };
 
-/// Checks the bound of A·B: it predicts whether ESC computes all columns. For a product in one band
-/// it is at most 1.5 times the memory that is used.
+/// Checks the bound of A·B: the bound predicts whether ESC computes all columns. For a product in
+/// one band the bound is at most 1.5 times the memory that is used.
 pub(super) fn check_bound<T: Element>(
     (a, b): (&Csc<T>, &Csc<T>),
     tuning: &AdaptiveTuning,

@@ -1,8 +1,8 @@
 //! Columns of B with one entry.
 use super::*;
 
-/// Columns of A of many lengths, and a B whose columns mostly have one entry. Some have none or
-/// two, and the entry of some selects an empty column of A.
+/// Columns of A of many lengths, and a B whose columns mostly have one entry. Some columns of B
+/// have no entry or two, and the entry of some selects an empty column of A.
 fn operands<T: Element>(lengths: &[u64], single: bool) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(5);
     let rows = 4000_u64;
@@ -55,7 +55,8 @@ fn zeros_of_single_entries_keep_their_sign() -> Result<()> {
     Ok(())
 }
 
-/// Few short direct columns are sorted with others. Long or many direct columns are not.
+/// If direct columns are few and short, they are sorted with other columns. Long direct columns, or
+/// many of them, are not sorted.
 #[test]
 fn few_single_entries_are_sorted() -> Result<()> {
     let usual = tuning(Method::Auto);

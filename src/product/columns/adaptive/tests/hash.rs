@@ -1,8 +1,8 @@
 //! Columns whose rows are found by hashes.
 use super::*;
 
-/// Tables so small that short columns are in every class: tables in local memory have at most 32,
-/// 64 and 128 rows.
+/// Tuning with tables so small that short columns fall into every class: tables in local memory
+/// have at most 32, 64 and 128 rows.
 fn small_tables() -> AdaptiveTuning {
     AdaptiveTuning { hash_words: [40, 80, 160], prices: apart(), ..tuning(Method::Hash) }
 }
@@ -34,7 +34,7 @@ fn small_tables_have_the_bits_of_the_reference() -> Result<()> {
 }
 
 /// Columns of one piece of 32 rows, and of two and three pieces. The products of the last row of a
-/// piece belong to it, not to the next piece.
+/// piece belong to that piece, not to the next.
 #[test]
 fn small_pieces_have_the_bits_of_the_reference() -> Result<()> {
     let rows: Vec<u64> = (0..80).map(|i| i * 37 % 1000).collect();
@@ -94,7 +94,8 @@ fn hashed_rows_without_room_are_found_again() -> Result<()> {
     Ok(())
 }
 
-/// An entry of C has more than 1024 products. Pieces have several sizes, and the groups are few.
+/// An entry of C has more than 1024 products. Pieces have several sizes, and there are few
+/// work-groups.
 #[test]
 fn sums_of_hashed_rows_are_cut_as_in_the_reference() -> Result<()> {
     let (a, b) = hubs::operands::<f64>(40_000)?;
@@ -116,7 +117,7 @@ fn tables_in_global_memory_serve_several_columns() -> Result<()> {
         let tuning = AdaptiveTuning { hash_bytes, ..small_tables() };
         assert_eq!(check(&a, &b, &tuning)?, [Method::Hash]);
     }
-    // The usual numbers, with two columns of more than 20,000 rows.
+    // With the usual tuning, two columns of C have more than 20,000 rows.
     let b: Csc<f64> = matrix(400, [250, 30, 400].map(|entries| random.distinct(entries, 400)))?;
     assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
     Ok(())
@@ -151,7 +152,8 @@ fn rows_far_apart() -> Result<()> {
         let methods = check_equal(&a, &b, &want, &numbers(Method::Auto))?;
         let by_esc = |methods: &[Method]| methods.iter().any(|of| [Method::Esc, Method::EscLocal].contains(of));
         assert!(methods.contains(&Method::Hash) && !by_esc(&methods), "{methods:?} of {nrows} rows");
-        // With this limit, no column gets a work-group of its own for its many products.
+        // With a limit of 10,000 products, no column gets a work-group of its own for its many
+        // products.
         let few = AdaptiveTuning { hash_products: 10_000, ..numbers(Method::Auto) };
         let methods = check_equal(&a, &b, &want, &few)?;
         assert!(methods.contains(&Method::Hash) && by_esc(&methods), "{methods:?} of {nrows} rows");

@@ -1,9 +1,9 @@
 //! Columns of B with many entries that select short columns of A.
 use super::*;
 
-/// Short columns of A. Most have one or two of the first three rows, so that runs have more than
-/// 1024 terms. Some are empty, and some have several of `rows` rows. Columns of B have from one
-/// entry up to all rows.
+/// Factors A and B for hubs. Most columns of A have one or two of the first three rows, so that
+/// runs have more than 1024 terms. Other columns of A are empty, or have several of `rows` rows.
+/// Columns of B have from one entry up to all rows.
 pub(super) fn operands<T: Element>(rows: u64) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(11);
     let n = 2600_u64;

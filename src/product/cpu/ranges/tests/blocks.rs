@@ -54,13 +54,13 @@ fn small_blocks_in_ranges_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// There are far fewer products than lines of rows.
+/// The product has far fewer products of blocks than lines of rows.
 #[test]
 fn sparse_columns_of_blocks_have_the_bits_of_the_reference() -> Result<()> {
     check_shape::<f64>((&a(600_000, 30)?, &b(30, &[1, 0, 2, 3, 4, 2, 0, 1])?), [2, 1, 2])
 }
 
-/// Runs of 1024 products and more. They are cut into parts.
+/// Runs of 1024 products and more are cut into parts.
 #[test]
 fn long_runs_of_blocks_are_cut_as_in_the_reference() -> Result<()> {
     let a = matrix(67, &(0..3000).map(|k| vec![0, 5 + k % 62]).collect::<Vec<_>>())?;
@@ -78,7 +78,8 @@ fn blocks_times_nothing_are_nothing() -> Result<()> {
     Ok(())
 }
 
-/// The limits of memory decrease: all columns at once, bands, and finally an error or ESC.
+/// As the memory limit decreases, all columns are computed at once, then in bands, and finally by
+/// ESC or not at all.
 #[test]
 fn a_limit_cuts_blocks_into_bands_and_changes_no_bit() -> Result<()> {
     let (left, right) = (BlockShape::new(3, 2)?, BlockShape::new(2, 3)?);
@@ -88,18 +89,6 @@ fn a_limit_cuts_blocks_into_bands_and_changes_no_bit() -> Result<()> {
     let within = |limit| check_payload::<_, BlockKernels>((&a, &b), &tuning, (9, limit));
     let (whole, most) = within(u64::MAX)?;
     assert_eq!((way(&whole), whole.bands), (Some(Way::Kept), 1));
-    let (mut bands, mut limit) = (0, most - most / 4);
-    let refused = loop {
-        match within(limit) {
-            Ok((counts, used)) => {
-                assert!(used <= limit && way(&counts) != Some(Way::Kept), "{counts:?} within {limit}");
-                bands = bands.max(if way(&counts).is_some() { counts.bands } else { 0 });
-                limit -= limit / 4;
-            }
-            Err(error) => break error,
-        }
-    };
-    assert!(bands > 3, "{bands} bands");
-    assert!(matches!(refused, Error::Memory { needed, available, .. } if needed > available), "{refused}");
+    bands_until_refused(most, 4, within, |counts| way(counts) != Some(Way::Kept));
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Writes a graph: the vertices, the fixed vertices, the edges. Numbers are written with the fewest
-//! digits that give the same bits when read.
+//! Writes a graph to a g2o file: the vertices, then the fixed vertices, then the edges. Numbers are
+//! written with the fewest digits that give the same bits when read.
 use crate::{
     Result,
     element::AnySlice,
@@ -13,13 +13,14 @@ use std::{
     path::Path,
 };
 
-/// Writes `graph` so that [`read`](super::read) returns it. If writing fails, no file appears.
+/// Writes `graph` so that [`read`](super::read) returns the same graph. If writing fails, no file
+/// appears.
 ///
 /// A graph from a g2o file has the same bits when it is written and read again, with these
-/// exceptions. Angles outside -π to π, and rotations that are products of many, may change in their
-/// last digits, once. Zeros may lose their sign. If a landmark has the name of a pose, as in iSAM's
-/// files, all landmarks get new names, above the names of all poses. An empty graph becomes an
-/// empty file, which [`read`](super::read) refuses.
+/// exceptions. Angles outside -π to π, and rotations that are products of many rotations, may
+/// change in their last digits when they are written for the first time. Zeros may lose their sign.
+/// If a landmark has the name of a pose, as in iSAM's files, all landmarks get new names, above the
+/// names of all poses. An empty graph becomes an empty file, which [`read`](super::read) refuses.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file, or if the graph is inconsistent:
@@ -64,7 +65,7 @@ fn write_graph(writer: &mut dyn Write, graph: &Graph) -> io::Result<()> {
     }
 }
 
-/// The keywords of a graph, and the text before the numbers of a sighting.
+/// The keywords of the lines of a graph, and the text before the numbers of a sighting.
 struct Keywords {
     pose: &'static str,
     landmark: &'static str,
@@ -139,7 +140,7 @@ fn invalid(reason: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, reason)
 }
 
-/// The names of the landmarks. If any of them is also the name of a pose, the landmarks get numbers
+/// The names of the landmarks. If a landmark has the name of a pose, all landmarks get numbers
 /// above the names of the poses.
 fn landmark_names<R, const D: usize, const N: usize>(graph: &PoseGraph<World<R, D, N>>) -> io::Result<Vec<u64>>
 where
@@ -180,8 +181,8 @@ fn planar(pose: &Isometry2<f64>) -> [f64; 3] {
     [pose.translation.x, pose.translation.y, angle(&pose.rotation)]
 }
 
-/// An angle whose cosine and sine have exactly these bits, if there is one. The arc tangent is at
-/// most a few roundings off.
+/// An angle whose cosine and sine have exactly the bits of `rotation`, searched within a few
+/// roundings of the arc tangent. If there is no such angle, the result is the arc tangent.
 fn angle(rotation: &UnitComplex<f64>) -> f64 {
     let nearest = libm::atan2(rotation.im, rotation.re);
     let (mut below, mut above) = (nearest, nearest);

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A limit of reuse that no group reaches, so that groups are never used.
 pub const NEVER: usize = 1 << 20;
 
-/// The numbers to be written.
+/// The numbers that are written to the tuning file.
 #[derive(Serialize, Debug, PartialEq)]
 pub struct Chosen {
     dense_group_lines: usize,
@@ -15,7 +15,8 @@ pub struct Chosen {
 }
 
 impl OfFamily {
-    /// The time of lines one by one, for the number of staged entries at index `staged`.
+    /// The time if lines are multiplied one by one, for the number of staged entries at index
+    /// `staged`.
     fn rows_ms(&self, staged: usize) -> f64 {
         self.rows_ms[staged.min(self.rows_ms.len() - 1)]
     }
@@ -32,7 +33,7 @@ impl Chosen {
     /// it chooses the fastest groups. Groups are used if their reuse has at least the value from
     /// which they are faster on every family.
     pub fn by(families: &[OfFamily], common: usize) -> Self {
-        // Groups of one line share nothing. They are timed only for comparison.
+        // A group of one line shares no row of D. Groups of one line are timed only for comparison.
         let several = (0..LINES.len()).filter(|&lines| LINES[lines] > 1);
         let all = several.flat_map(|lines| (0..STAGED.len()).map(move |staged| (lines, staged)));
         let times = |&(lines, staged): &(usize, usize)| {
@@ -107,8 +108,8 @@ mod tests {
         families[0].groups[3].ms[1] = 11.0;
         families[1].groups[2].ms[4] = 9.5;
         let Chosen { dense_group_lines, dense_staged, dense_common_lanes, .. } = chosen(&families);
-        // These groups are chosen because they are faster than lines one by one on one family, not
-        // only faster than other groups.
+        // Groups of the size chosen here are faster than lines one by one on one family, not only
+        // faster than other groups.
         assert_eq!((dense_group_lines, dense_staged, dense_common_lanes), (4, 512, None));
         families[1].groups[2].ms[4] = 12.0;
         let Chosen { dense_group_lines, dense_staged, .. } = chosen(&families);

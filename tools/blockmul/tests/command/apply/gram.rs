@@ -72,8 +72,8 @@ fn the_product_is_that_with_the_formed_matrix_in_every_format() {
     }
 }
 
-/// Weights for each row, weights for each row of blocks, and blocks. Each is compared with the
-/// matrix W.
+/// The weights are numbers for each row, numbers for each row of blocks, or blocks. Each kind is
+/// compared with the matrix W.
 #[test]
 fn weights_are_a_vector_or_blocks_on_a_diagonal() {
     let desk = desk();
@@ -121,8 +121,8 @@ fn a_triangle_and_other_algebras_have_a_gram_matrix() {
         apply(&desk, &format!("lower.mtx --gram {line} --verify -o y.mtx"));
         assert_eq!(dense(&desk, "y.mtx"), [55.0, 146.0, 113.0], "{line}");
     }
-    // The graph has edges of length 2 from vertex 1 to 2, and 3 from 1 to 3. The product is the
-    // length of the shortest way there and back.
+    // The graph has edges of length 2 from vertex 1 to 2, and 3 from 1 to 3. The product over
+    // min-plus is the length of the shortest way there and back.
     desk.put("g.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 2\n3 1 3\n");
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\n1\n9\n");
     for element in ["f64", "u32"] {

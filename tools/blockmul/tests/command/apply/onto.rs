@@ -1,11 +1,11 @@
 //! `blockmul apply --onto`: a product is added to an old y.
 use super::*;
 
-/// An old y of A·x for WIDE.
+/// An old y, to which A·x is added, for A = WIDE.
 const OLD: &str = "%%MatrixMarket matrix array real general\n2 1\n10\n-2\n";
 
-/// Edges of lengths 3 from 1 to 2, 4 from 2 to 3 and 9 from 1 to 3. Then distances from vertex 1,
-/// as found without the edge from 2 to 3.
+/// The graph has edges of lengths 3 from 1 to 2, 4 from 2 to 3 and 9 from 1 to 3. The vector has
+/// distances from vertex 1, as found without the edge from 2 to 3.
 const LENGTHS: &str = "%%MatrixMarket matrix coordinate real general\n3 3 3\n2 1 3\n3 2 4\n3 1 9\n";
 const REACHED: &str = "%%MatrixMarket matrix array real general\n3 1\n0\n3\n8\n";
 
@@ -30,7 +30,7 @@ fn a_product_is_added_to_an_old_y() {
     let said = desk.ok("apply a.mtx x.mtx --onto old.mtx --beta -1 --device reference -o r.mtx").stdout;
     assert!(said.starts_with("y = A·x + -1·y in f64 by the reference"), "{said}");
     assert_eq!(dense(&desk, "r.mtx"), [-7.0, 252.0]);
-    // The transpose has a y of four elements. In f16 the sum is rounded once.
+    // With --transpose y has four elements. In f16 the sum is rounded once.
     desk.put("long.mtx", X);
     apply(&desk, "a.mtx --transpose --onto long.mtx --element f16 --verify -o t.mtx");
     assert_eq!(dense(&desk, "t.mtx"), [2.5, 7.0, 1000.0, -3.0]);
@@ -38,9 +38,7 @@ fn a_product_is_added_to_an_old_y() {
 
 #[test]
 fn a_step_of_paths_is_one_command() {
-    let desk = Desk::new();
-    desk.put("g.mtx", LENGTHS);
-    desk.put("d.mtx", REACHED);
+    let desk = Desk::with([("g.mtx", LENGTHS), ("d.mtx", REACHED)]);
     for element in ["f64", "u32"] {
         let line = format!("g.mtx d.mtx --semiring min-plus --onto d.mtx --element {element} --verify -o e.mtx");
         let ran = apply(&desk, &line);
@@ -49,7 +47,7 @@ fn a_step_of_paths_is_one_command() {
     }
 }
 
-/// Two sets of distances: from the first vertex, and from the second.
+/// The two columns have distances: from the first vertex, and from the second.
 #[test]
 fn products_with_several_columns_are_added() {
     let desk = Desk::new();

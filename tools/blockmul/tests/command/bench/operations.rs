@@ -42,7 +42,8 @@ fn every_operation_is_verified_and_timed() {
             "pose-graph:30x20 --block 3 --symmetric --operation apply --format csr,sliced-ell",
             &["apply csr", "apply csr triangle", "apply sliced-ell", "apply sliced-ell triangle"],
         ),
-        // A graph with edges in both directions, and one with edges in one direction.
+        // The inputs are a graph with edges in both directions, and one with edges in one
+        // direction.
         (
             "planar:9x8 power-law:60x200 --operation components,triangles,patches",
             &[["components"; 2], ["triangles"; 2], ["patches", "patches balanced"], ["patches", "patches balanced"]]
@@ -53,12 +54,10 @@ fn every_operation_is_verified_and_timed() {
     }
 }
 
-/// The integer types, over every algebra that they support.
+/// The test uses the integer types, over every algebra that they support.
 #[test]
 fn integers_are_verified_and_timed() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("p.mtx", SYMMETRIC);
+    let desk = Desk::with([("s.mtx", SQUARE), ("p.mtx", SYMMETRIC)]);
     let operations = "product,plan,apply,apply-transposed,dense";
     let variants = ["auto", "plan", "apply", "apply-transposed", "dense rows by rows 3"];
     let line = "bundle-adjustment:9x40x3 --operation apply-gram";
@@ -85,7 +84,7 @@ fn integers_are_verified_and_timed() {
         }
         assert_eq!(found.len(), 0, "{semiring}");
     }
-    // Integers of a file, and random integers if the file has no values.
+    // The values are integers of a file, or random integers if the file has no values.
     let files = desk.by_variant("s.mtx p.mtx --element i32 --by-rows --operation product,dense");
     assert_eq!(files.iter().filter(|(_, record)| record["verified"] == true).count(), 4, "{files:?}");
     let formats = desk.by_variant("s.mtx --element i32 --semiring min-plus --operation apply --format csr,sliced-ell");
@@ -145,8 +144,8 @@ fn operations_declare_their_bytes_and_their_work() {
         let stages: Vec<_> = record["stages"].as_array().unwrap().iter().map(|stage| &stage["runs_ms"]).collect();
         assert!(stages.iter().all(|runs| runs.as_array().unwrap().len() == 3), "{variant}: {record}");
     }
-    // For a triangle, the values of its blocks are read, and the index of the blocks of the whole
-    // matrix.
+    // The bytes of a product with a triangle count the values of the triangle's blocks, and the
+    // index of all blocks of the whole matrix.
     let [(_, whole), (variant, triangle)] =
         &desk.by_variant("pose-graph:30x20 --block 3 --symmetric --operation apply")[..]
     else {
@@ -160,8 +159,8 @@ fn operations_declare_their_bytes_and_their_work() {
     let kept = (nnz + 30) / 2;
     let bytes = |kept: i64| Some(8 * 9 * kept + 8 * nnz + 2 * 8 * 90);
     assert_eq!([whole, triangle].map(|record| record["bytes"].as_i64()), [bytes(nnz), bytes(kept)]);
-    // J is read twice, and J·x is written and read. With weights, W is read, and W·J·x is written
-    // and read. The operation apply uses the whole H, while gram forms one triangle of it.
+    // J is read twice, and J·x is written and read. With weights, W is also read, and W·J·x is
+    // written and read. The operation apply uses the whole H, while gram forms one triangle of it.
     let records = desk.by_variant("pose-graph:30x20 --block 3 --operation gram,apply-gram,apply");
     let of = |name: &str| &records.iter().find(|(variant, _)| variant == name).unwrap().1;
     let (plain, weighted, h) = (of("apply-gram"), of("apply-gram-residuals"), of("apply"));
@@ -186,8 +185,7 @@ fn operations_declare_their_bytes_and_their_work() {
 
 #[test]
 fn reading_is_timed_without_a_device() {
-    let desk = Desk::new();
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("w.mtx", WIDE)]);
     let ran = desk.ok("bench --device nonesuch w.mtx uniform:60x3 --operation read --rounds 3 --json -");
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     let records = all["results"].as_array().unwrap();

@@ -1,5 +1,5 @@
-//! Graphs and bundle adjustments that fixed members do not hold in place, whose formats have common
-//! keywords, or with members that have no measurements.
+//! Graphs and bundle adjustments with parts that no fixed member holds, with keywords that two
+//! formats share, or with members that have no measurements.
 use super::{super::*, case};
 
 fn on_device(line: &str) -> String {

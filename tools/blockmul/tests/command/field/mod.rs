@@ -1,6 +1,6 @@
 //! Kinds of inputs that users of other projects have reported, from the folder that
-//! `BLOCKMUL_FIELD_CASES` names. If it is not set, these tests print a line and pass. Tests beside
-//! the code write inputs of the same kinds themselves.
+//! `BLOCKMUL_FIELD_CASES` names. If this variable is not set, these tests print a line and pass.
+//! Other tests write inputs of the same kinds themselves, and need no folder.
 mod damping;
 mod graphs;
 mod inputs;

@@ -1,7 +1,7 @@
 use super::{super::*, case};
 use blockmul::io::dense;
 
-/// The same matrix as `.mtx` and as `.npz`.
+/// The folder has the same matrix as `.mtx` and as `.npz`.
 fn graphs() -> Option<[String; 2]> {
     Some([case("graph-in-blocks.mtx")?, case("graph-in-blocks.npz")?])
 }

@@ -44,7 +44,8 @@ fn files_are_packed_as_their_names_say() {
     }
 }
 
-/// A graph with numbers of all magnitudes, angles within a turn, and quaternions of any length.
+/// The text of a graph with numbers of all magnitudes, angles from -π to π, and quaternions of any
+/// length.
 fn any_graph(random: &mut Random, space: bool) -> String {
     let mut text = String::new();
     let mut real = |scale: f64| (random.unit() * 2.0 - 1.0) * scale;
@@ -79,7 +80,7 @@ fn the_ends_of_the_turn_come_back() {
             assert_eq!(turned(angle(&rotation)), rotation, "{turn:e}");
         }
     }
-    // For an angle beyond a turn, there may be no double with the same cosine and sine.
+    // If an angle is outside -π to π, there may be no `f64` inside with the same cosine and sine.
     let far = graph("VERTEX_SE2 0 0 0 100\n");
     let (Graph::Plane(far), Graph::Plane(again)) = (&far, graph(&written(&far))) else { panic!("in space") };
     assert_relative_eq!(far.poses[0], again.poses[0], epsilon = 1e-15);
