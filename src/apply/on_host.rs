@@ -137,13 +137,13 @@ impl<T: Element> Lines<'_, T> {
     /// ascending order, in pieces of [`RUN_PIECE`] entries (blocks).
     #[inline(always)]
     fn sums<const N: usize>(&self, d: DenseView<'_, T>, line: usize, number: usize, col: usize) -> [T; N] {
-        let (of_d, depth) = (&d.values()[col..], self.shape.cols());
-        // Only a D of one column may be stored by columns.
-        let leading = if d.shape().layout == Layout::ByRows { d.shape().leading } else { 1 };
         let entries = self.pattern.entries(line);
         if entries.is_empty() {
             return [T::narrow(T::Arithmetic::ZERO); N];
         }
+        let (of_d, depth) = (&d.values()[col..], self.shape.cols());
+        // Only a D of one column may be stored by columns.
+        let leading = if d.shape().layout == Layout::ByRows { d.shape().leading } else { 1 };
         let add = |sums: &mut [T::Arithmetic; N], value: T, row: usize| {
             let value = value.widen();
             let of_row = &of_d[row * leading..][..N];

@@ -92,11 +92,11 @@ pub fn multiply<'py>(
     let (a, b) = (a.check("a")?, b.check("b")?);
     let (a, b) = (a.view()?, b.view()?);
     let place = Place::of(device, || work_of(a, b), is_double(a))?;
-    let method = match (method, &place) {
-        (None, _) => Method::Auto,
-        (Some(_), Place::Host) => return Err(refused("method", "is for devices: give device=\"auto\" or a device")),
-        (Some(name), Place::Device(_)) => name.parse().map_err(raised)?,
-    };
+    let given = method.is_some();
+    let method: Method = method.map_or(Ok(Method::Auto), str::parse).map_err(raised)?;
+    if given && matches!(place, Place::Host) {
+        return Err(refused("method", "is for devices: give device=\"auto\" or a device"));
+    }
     if method.needs_mask() {
         return Err(refused("method", format_args!("{method} is for masked()")));
     }
