@@ -2,10 +2,10 @@
 //! McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment - A Modern Synthesis*, 2000, section 6.1).
 //! This module is for solvers that repeat the reduction with the same patterns and new values.
 //!
-//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then it computes S = U'
-//! - Z·Zᵀ in one of two [forms](Form), and finally r = b_c - Z·y. The plan holds everything that
-//! depends on patterns, and the output holds every value. So back-substitution and products by S
-//! are methods of the plan that read an output.
+//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then the execution
+//! computes S = U' - Z·Zᵀ in one of two [forms](Form), and finally r = b_c - Z·y. The plan holds
+//! everything that depends on patterns, and the output holds every value. So back-substitution and
+//! products by S are methods of the plan that read an output.
 mod base;
 mod cameras;
 mod core;
@@ -57,9 +57,9 @@ use system::block_rows;
 /// U' and V' are U and V with the damping; the matrices U and V do not change. Elements are `f64`
 /// or `f32`.
 ///
-/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p, S = U'
-/// - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted from U'
-/// is exactly symmetric. There are two forms of S:
+/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p,
+/// S = U' - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted
+/// from U' is exactly symmetric. There are two forms of S:
 ///
 /// * [`Elimination::formed`] computes S as a matrix with the blocks on and below its diagonal:
 ///   the blocks of U and of W·Wᵀ, and every diagonal block. Diagonal blocks are complete.

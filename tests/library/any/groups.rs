@@ -49,7 +49,7 @@ fn grams_of_groups_are_the_references() -> Result<()> {
             let numbers = match element {
                 ElementType::F64 => numbers,
                 _ => Csc::from_triplets(20, 1, (0..20).map(|i| (i, 0, (i % 3) as f64)))
-                    .map(|column| AnyMatrix::from(column).cast(element).into_values())?,
+                    .map(|column| AnyMatrix::from(column).cast(element).into_parts().1)?,
             };
             let weights = device.upload_any_vector(&numbers)?;
             let weights = [Weights::BlockRows(&weights)];

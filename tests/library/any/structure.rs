@@ -15,7 +15,7 @@ use blockmul::{
 /// Returns the numbers 0, 1 and 2 in turn.
 fn numbers(element: ElementType, len: usize) -> Result<AnyValues> {
     let column = Csc::from_triplets(len, 1, (0..len).map(|i| (i, 0, (i % 3) as f64)))?;
-    Ok(AnyMatrix::from(column).cast(element).into_values())
+    Ok(AnyMatrix::from(column).cast(element).into_parts().1)
 }
 
 /// The product AᵀA, which is symmetric.
