@@ -186,7 +186,8 @@ pub mod plan {
 
 /// Products of sparse and dense matrices.
 pub mod dense {
-    pub use crate::apply::{DenseProduct, DenseReport, DeviceGcoo, Source, multiply, multiply_by, multiply_on_host};
+    pub use crate::apply::{DenseProduct, DenseReport, DeviceGcoo, Source, multiply, multiply_by};
+    pub use crate::gustavson::multiply_on_host;
     pub use crate::matrix::{
         AnyDense, AnyDenseView, AnyGcoo, DenseShape, DenseView, DenseViewMut, GcooArrays, Grouping, Layout, Side,
     };

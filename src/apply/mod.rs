@@ -4,14 +4,12 @@
 //! |---|---|
 //! | [`gram`] | y = alpha·Jᵀ·W·J·x + beta·y |
 //! | [`matvec`] | y = alpha·A·x + beta·y, also for Aᵀ |
-//! | [`on_host`] | products with dense matrices without a device |
 //! | [`options`] | options of products with vectors |
 //! | [`packed`] | y = alpha·A·x + beta·y with A's values copied in the order of a format |
 //! | [`spmv`] | the formats |
 //! | [`spmm`] | products with dense matrices |
 mod gram;
 mod matvec;
-mod on_host;
 mod options;
 mod packed;
 mod spmm;
@@ -19,7 +17,6 @@ mod spmv;
 
 pub use gram::{ApplyGram, GramOperands, PackedGram, WeighedVector};
 pub use matvec::Apply;
-pub use on_host::multiply_on_host;
 pub use options::ApplyOptions;
 pub use packed::Packed;
 pub use spmm::{

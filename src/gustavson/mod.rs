@@ -16,8 +16,11 @@
 //! pieces of 1024 products. The model in the tests computes sums in this order in a few lines, on
 //! one thread.
 //!
+//! [`multiply_on_host`] multiplies by a dense matrix, row by row.
+//!
 //! The element type of the factors is known at run time only. Sums are computed in three types
 //! (`numbers`), for which the code is compiled. The operations of plus-times are inlined.
+mod dense;
 mod factors;
 mod far;
 mod growing;
@@ -36,6 +39,7 @@ mod tests;
 use growing::{Growing, Places};
 use rows::{Extent, RowSet};
 
+pub use dense::multiply_on_host;
 pub(crate) use factors::Factors;
 pub(crate) use parts::Found;
 

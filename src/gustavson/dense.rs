@@ -14,8 +14,8 @@ const OF_THREAD: usize = 20_000;
 const PARTS: usize = 4;
 
 /// Computes C = A·D, in the layout of D, on the threads of the current rayon pool. C has the bits
-/// of [`multiply`](super::multiply). A matrix stored by columns is copied by rows first, a D of
-/// several columns stored by columns too.
+/// of [`dense::multiply`](crate::dense::multiply). A matrix stored by columns is copied by rows
+/// first, a D of several columns stored by columns too.
 ///
 /// ```
 /// use blockmul::{Csr, dense};
@@ -112,8 +112,8 @@ impl<T: Element> Lines<'_, T> {
         threads::for_each(shares, |(first, c)| self.some_lines(d, first, c));
     }
 
-    /// Writes the rows of C from block row `first` on. Columns of D are taken several at a time, whose
-    /// sums are kept in registers.
+    /// Writes the rows of C from block row `first` on. Columns of D are taken several at a time,
+    /// whose sums are kept in registers.
     fn some_lines(&self, d: DenseView<'_, T>, first: usize, c: &mut [T]) {
         let n = d.shape().cols;
         if n == 0 {
@@ -133,8 +133,8 @@ impl<T: Element> Lines<'_, T> {
         }
     }
 
-    /// Row `number` of a block row times N columns of D from column `col` on. The terms are added in
-    /// ascending order, in pieces of [`RUN_PIECE`] entries (blocks).
+    /// Row `number` of a block row times N columns of D from column `col` on. The terms are added
+    /// in ascending order, in pieces of [`RUN_PIECE`] entries (blocks).
     #[inline(always)]
     fn sums<const N: usize>(&self, d: DenseView<'_, T>, line: usize, number: usize, col: usize) -> [T; N] {
         let entries = self.pattern.entries(line);
