@@ -234,6 +234,10 @@ mod tests {
                 }
             }
         }
+        // A without columns and D without rows, so that C has only sums of nothing.
+        let none = AnyMatrix::from(crate::Csr::<f64>::new(3, 0, vec![0; 4], vec![], vec![])?);
+        let c = multiply_on_host(&none, &AnyDense::zeros(ElementType::F64, (0, 9), Layout::ByRows)?)?;
+        assert_eq!(c, AnyDense::zeros(ElementType::F64, (3, 9), Layout::ByRows)?);
         let d = AnyDense::zeros(ElementType::F64, (600, 2), Layout::ByRows)?;
         let refused = |d: &AnyDense| multiply_on_host(&scalars, d).unwrap_err().to_string();
         assert_eq!(refused(&d), "A is 600x2400 scalars, D is 600x2");

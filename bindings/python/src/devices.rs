@@ -11,11 +11,13 @@ use std::{
     },
 };
 
-/// Products from which a GPU is worth the transfers of A, B and C.
+/// Multiplications of a product from which a GPU is worth the transfers of A, B and C. The number
+/// has not been measured.
 const FOR_GPU: u64 = 1 << 20;
 
-/// Products from which an OpenCL device that is the host's own processor is worth the copies of A,
-/// B and C.
+/// Multiplications of a product from which the host's own OpenCL device is worth the copies of A, B
+/// and C. With PoCL on two cores, 0.64 million take 11.8 ms there and 5.5 on the host; the square of
+/// `bcsstk16` in blocks of 3x3 takes 11.7 ms on both, and that of `cnr-2000` 555 and 715 ms.
 const FOR_CPU: u64 = 1 << 23;
 
 /// The process in which the module was imported. OpenCL does not survive a fork.
@@ -83,7 +85,7 @@ pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
     Ok(list.iter().map(Device::from).collect())
 }
 
-/// Where a product is computed, as the caller says.
+/// The device that a caller names.
 #[derive(FromPyObject)]
 pub enum Wanted {
     Device(Device),
@@ -91,7 +93,7 @@ pub enum Wanted {
     Name(String),
 }
 
-/// Where a product is computed.
+/// The device that computes a product, or the host.
 pub enum Place {
     Host,
     Device(blockmul::Device),

@@ -20,7 +20,7 @@ use std::{
     time::Instant,
 };
 
-/// What computed a product, for `blockmul.report()`.
+/// The numbers of a product for `blockmul.report()`.
 struct Ran {
     place: String,
     method: String,
@@ -276,7 +276,7 @@ impl State {
     }
 }
 
-/// What a plan keeps of a factor.
+/// The type and the pattern of a plan's factor.
 struct Kept {
     kind: MatrixKind,
     element: ElementType,

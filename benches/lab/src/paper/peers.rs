@@ -30,7 +30,7 @@ pub struct Peer {
     pub peak_device_bytes: Option<u64>,
 }
 
-/// What another library computed with a dense matrix or a vector.
+/// A product with a dense matrix or a vector that another library computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DenseWork {
     /// The sparse matrix times a dense one with this many columns.

@@ -135,7 +135,7 @@ fn all_generated<'s>(most: u64) -> Vec<Operands<'s>> {
     all
 }
 
-/// Those of the operands that have names in `only`, or all if there are no names.
+/// Leaves out operands whose names are not in `only`, unless `only` is empty.
 fn chosen<'s>(mut all: Vec<Operands<'s>>, only: &[String]) -> Result<Vec<Operands<'s>>, Failure> {
     if let Some(name) = only.iter().find(|&name| all.iter().all(|of| of.name != *name)) {
         let names: Vec<_> = all.iter().map(|of| of.name.as_str()).collect();
