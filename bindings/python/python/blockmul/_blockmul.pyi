@@ -6,13 +6,22 @@ from numpy.typing import NDArray
 
 from ._types import Arrays, Compressed, Report
 
-__all__ = ["__version__", "Error", "Device", "Plan", "devices", "multiply", "gram", "masked", "multiply_dense"]
+__all__ = [
+    "__version__",
+    "Device",
+    "Plan",
+    "Reduced",
+    "devices",
+    "multiply",
+    "gram",
+    "masked",
+    "schur",
+    "multiply_dense",
+]
 
 __version__: str
 
 _Where: TypeAlias = Device | int | str | None
-
-class Error(Exception): ...
 
 @final
 class Device:
@@ -37,6 +46,10 @@ class Plan:
     ) -> tuple[Plan, Arrays]: ...
     def execute(self, a: Compressed, b: Compressed) -> tuple[NDArray[Any], Report]: ...
 
+@final
+class Reduced:
+    def back_substitute(self, x: NDArray[Any]) -> NDArray[Any]: ...
+
 def devices() -> list[Device]: ...
 def multiply(
     a: Compressed,
@@ -57,6 +70,18 @@ def masked(
     device: _Where = None,
     threads: int | None = None,
 ) -> tuple[Arrays, Report]: ...
+def schur(
+    u: Compressed,
+    w: Compressed,
+    v: Compressed,
+    b_u: NDArray[Any],
+    b_v: NDArray[Any],
+    damping: tuple[str, float],
+    whole: bool,
+    narrow: bool,
+    device: _Where = None,
+    threads: int | None = None,
+) -> tuple[Arrays, NDArray[Any], Reduced, Report]: ...
 def multiply_dense(
     a: Compressed,
     d: NDArray[Any],
