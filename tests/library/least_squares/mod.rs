@@ -3,6 +3,7 @@
 mod convergence;
 mod gradients;
 mod graphs;
+mod held;
 mod influence;
 mod linear;
 mod traps;
