@@ -2,6 +2,7 @@
 //! Python passes as tuples. Formats, kinds and types of results are chosen in Python.
 mod arrays;
 mod devices;
+mod problems;
 mod products;
 
 use pyo3::{create_exception, exceptions::PyException, prelude::*};
@@ -52,5 +53,9 @@ fn _blockmul(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(products::multiply, module)?)?;
     module.add_function(wrap_pyfunction!(products::gram, module)?)?;
     module.add_function(wrap_pyfunction!(products::masked, module)?)?;
-    module.add_function(wrap_pyfunction!(products::multiply_dense, module)?)
+    module.add_function(wrap_pyfunction!(products::multiply_dense, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::read_bal, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::read_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::bundle_adjust, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::pose_graph, module)?)
 }
