@@ -1,26 +1,51 @@
-"""Products of sparse and block-sparse matrices on all cores or any OpenCL device."""
+"""Products of sparse and block-sparse matrices, and whole least-squares problems, on any OpenCL device."""
 
 from ._blockmul import Device, __version__, devices
 from ._errors import BadInput, DeviceFailed, Error, FileFailed, NoDevice, NoFile, OutOfMemory
+from ._problems import (
+    Bundle,
+    BundleSolution,
+    Graph,
+    GraphSolution,
+    PoseSolution,
+    bundle_adjust,
+    pose_graph,
+    read_bal,
+    read_g2o,
+)
 from ._products import Plan, apply, gram, masked, multiply, report
 from ._schur import Reduced, schur
+from ._summary import Dominant, Iteration, Summary, Times
 
 __all__ = [
     "BadInput",
+    "Bundle",
+    "BundleSolution",
     "Device",
     "DeviceFailed",
+    "Dominant",
     "Error",
     "FileFailed",
+    "Graph",
+    "GraphSolution",
+    "Iteration",
     "NoDevice",
     "NoFile",
     "OutOfMemory",
     "Plan",
+    "PoseSolution",
     "Reduced",
+    "Summary",
+    "Times",
     "apply",
+    "bundle_adjust",
     "devices",
     "gram",
     "masked",
     "multiply",
+    "pose_graph",
+    "read_bal",
+    "read_g2o",
     "report",
     "schur",
 ]
