@@ -1,7 +1,8 @@
 //! The arrays of SciPy's matrices: indices are copied and checked in the copy, values are borrowed.
+use crate::errors::{raised, refused};
 use blockmul::{
-    BlockShape,
-    element::AnyValues,
+    BlockShape, Cbc,
+    element::{AnyValues, Real},
     matrix::{AnyMatrix, AnyView, MatrixKind, Pattern},
 };
 use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods, prelude::*};
@@ -26,6 +27,24 @@ pub enum Numbers<'py> {
     F32(PyReadonlyArray1<'py, f32>),
 }
 
+/// A type of numbers.
+pub trait Number: Real + numpy::Element {
+    /// The numbers of an array, or `None` if they have another type.
+    fn of<'a>(numbers: &'a Numbers<'_>) -> PyResult<Option<&'a [Self]>>;
+}
+
+impl Number for f64 {
+    fn of<'a>(numbers: &'a Numbers<'_>) -> PyResult<Option<&'a [Self]>> {
+        Ok(if let Numbers::F64(array) = numbers { Some(array.as_slice()?) } else { None })
+    }
+}
+
+impl Number for f32 {
+    fn of<'a>(numbers: &'a Numbers<'_>) -> PyResult<Option<&'a [Self]>> {
+        Ok(if let Numbers::F32(array) = numbers { Some(array.as_slice()?) } else { None })
+    }
+}
+
 /// Numbers that are borrowed, or copied because their order had to change.
 enum Values<'py> {
     Borrowed(Numbers<'py>),
@@ -38,11 +57,6 @@ pub struct Checked<'py> {
     shape: BlockShape,
     pattern: Pattern,
     values: Values<'py>,
-}
-
-/// An argument that Python passed, in messages.
-pub fn refused(name: &str, why: impl std::fmt::Display) -> PyErr {
-    crate::of_class("BadInput", format!("{name}: {why}"))
 }
 
 impl<'py> Numbers<'py> {
@@ -206,6 +220,18 @@ impl<'py> Compressed<'py> {
 }
 
 impl Numbers<'_> {
+    /// A copy of the numbers, which are of type `T`.
+    pub fn typed<T: Number>(&self, name: &str) -> PyResult<Vec<T>> {
+        T::of(self)?.map(<[T]>::to_vec).ok_or_else(|| refused(name, format_args!("elements are not {}", T::TYPE)))
+    }
+
+    pub fn copied(&self) -> PyResult<AnyValues> {
+        Ok(match self {
+            Self::F64(array) => array.as_slice()?.to_vec().into(),
+            Self::F32(array) => array.as_slice()?.to_vec().into(),
+        })
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Self::F64(array) => array.len(),
@@ -215,6 +241,17 @@ impl Numbers<'_> {
 }
 
 impl Checked<'_> {
+    /// The transpose of a matrix in rows of blocks, over the same order of elements.
+    pub fn by_columns<T: Number>(self, name: &str) -> PyResult<Cbc<T>> {
+        let Self { shape, pattern, values, .. } = self;
+        let mut values = match values {
+            Values::Borrowed(numbers) => numbers.typed::<T>(name)?,
+            Values::Owned(values) => values.get().unwrap_or_default().to_vec(),
+        };
+        values.truncate(pattern.nnz() * shape.area());
+        Cbc::new(pattern, shape.transpose(), values).map_err(raised)
+    }
+
     /// Borrows the arrays. The elements beyond the last entry are left out.
     pub fn view(&self) -> PyResult<AnyView<'_>> {
         let Self { kind, shape, ref pattern, ref values } = *self;
@@ -226,7 +263,7 @@ impl Checked<'_> {
             Values::Owned(AnyValues::F32(values)) => AnyView::new(kind, pattern, shape, &values[..]),
             Values::Owned(_) => unreachable!("numbers are f64 or f32"),
         }
-        .map_err(crate::raised)
+        .map_err(raised)
     }
 }
 

@@ -8,10 +8,9 @@ pub use files::{read_bal, read_graph};
 pub use graphs::pose_graph;
 
 use crate::{
-    arrays::refused,
-    detached,
     devices::{Place, Wanted, check_process},
-    raised,
+    errors::{of_class, raised, refused},
+    running::detached,
 };
 use blockmul::{
     Device,
@@ -72,7 +71,7 @@ impl Given {
 pub fn device_of(wanted: Option<Wanted>) -> PyResult<Device> {
     let is_named =
         wanted.is_some() || std::env::var_os(Device::ENVIRONMENT_VARIABLE).is_some_and(|name| !name.is_empty());
-    match Place::of(wanted, || u64::MAX, true)? {
+    match Place::of(wanted, u64::MAX, true)? {
         Place::Device(device) => Ok(device),
         Place::Host if is_named => Err(refused(
             "device",
@@ -81,7 +80,7 @@ pub fn device_of(wanted: Option<Wanted>) -> PyResult<Device> {
         Place::Host => {
             let in_child = "OpenCL does not work in a forked child of a process that used blockmul: start processes by \
                             \"spawn\" or \"forkserver\"";
-            check_process().map_err(|_| crate::of_class("NoDevice", in_child.into()))?;
+            check_process().map_err(|_| of_class("NoDevice", in_child.into(), Vec::new()))?;
             // The error says what to install, or that no device computes in float64.
             Device::select("auto").map_err(raised)
         }

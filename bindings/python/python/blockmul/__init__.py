@@ -1,7 +1,7 @@
 """Products of sparse and block-sparse matrices, and whole least-squares problems, on any OpenCL device."""
 
-from ._blockmul import Device, Error, __version__, devices
-from ._errors import BadInput, DeviceFailed, NoDevice, OutOfMemory
+from ._blockmul import Device, __version__, devices
+from ._errors import BadInput, DeviceFailed, Error, FileFailed, NoDevice, NoFile, OutOfMemory
 from ._problems import (
     Bundle,
     BundleSolution,
@@ -13,7 +13,8 @@ from ._problems import (
     read_bal,
     read_g2o,
 )
-from ._products import Plan, gram, masked, multiply, report
+from ._products import Plan, apply, gram, masked, multiply, report
+from ._schur import Reduced, schur
 from ._summary import Dominant, Iteration, Summary, Times
 
 __all__ = [
@@ -24,15 +25,19 @@ __all__ = [
     "DeviceFailed",
     "Dominant",
     "Error",
+    "FileFailed",
     "Graph",
     "GraphSolution",
     "Iteration",
     "NoDevice",
+    "NoFile",
     "OutOfMemory",
     "Plan",
     "PoseSolution",
+    "Reduced",
     "Summary",
     "Times",
+    "apply",
     "bundle_adjust",
     "devices",
     "gram",
@@ -42,4 +47,5 @@ __all__ = [
     "read_bal",
     "read_g2o",
     "report",
+    "schur",
 ]

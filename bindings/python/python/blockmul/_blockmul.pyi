@@ -10,13 +10,14 @@ from ._types import Arrays, Compressed, Report
 
 __all__ = [
     "__version__",
-    "Error",
     "Device",
     "Plan",
+    "Reduced",
     "devices",
     "multiply",
     "gram",
     "masked",
+    "schur",
     "multiply_dense",
     "read_bal",
     "read_graph",
@@ -27,8 +28,6 @@ __all__ = [
 __version__: str
 
 _Where: TypeAlias = Device | int | str | None
-
-class Error(Exception): ...
 
 @final
 class Device:
@@ -53,6 +52,10 @@ class Plan:
     ) -> tuple[Plan, Arrays]: ...
     def execute(self, a: Compressed, b: Compressed) -> tuple[NDArray[Any], Report]: ...
 
+@final
+class Reduced:
+    def back_substitute(self, x: NDArray[Any]) -> NDArray[Any]: ...
+
 def devices() -> list[Device]: ...
 def multiply(
     a: Compressed,
@@ -73,6 +76,18 @@ def masked(
     device: _Where = None,
     threads: int | None = None,
 ) -> tuple[Arrays, Report]: ...
+def schur(
+    u: Compressed,
+    w: Compressed,
+    v: Compressed,
+    b_u: NDArray[Any],
+    b_v: NDArray[Any],
+    damping: tuple[str, float],
+    whole: bool,
+    narrow: bool,
+    device: _Where = None,
+    threads: int | None = None,
+) -> tuple[Arrays, NDArray[Any], Reduced, Report]: ...
 def multiply_dense(
     a: Compressed,
     d: NDArray[Any],

@@ -177,12 +177,15 @@ def may_be_narrow(left: Any, *others: Any) -> bool:
     return all(each.indices.dtype == np.int32 and each.indptr.dtype == np.int32 for each in (left, *others))
 
 
-def built(like: Any, arrays: Arrays, shape: tuple[int, int], block: tuple[int, int]) -> Any:
-    """A result in the format and kind of `like`, over the arrays."""
+def built(
+    like: Any, arrays: Arrays, shape: tuple[int, int], block: tuple[int, int], *, stored: str | None = None
+) -> Any:
+    """A result in the kind of `like` over the arrays, which are in its format if they are not in `stored`."""
     indptr, indices, data = arrays
-    if like.format == "bsr":
+    form = stored or like.format
+    if form == "bsr":
         data = data.reshape(-1, *block)
-    made = _KINDS[like.format, is_array(like)]((data, indices, indptr), shape=shape, copy=False)
+    made = _KINDS[form, is_array(like)]((data, indices, indptr), shape=shape, copy=False)
     made.has_sorted_indices = True
     made.has_canonical_format = True
     return made

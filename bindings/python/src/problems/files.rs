@@ -1,21 +1,14 @@
 //! Problems from files.
 use super::graphs::{Rows, rows_of};
-use crate::{arrays::refused, detached, raised};
-use blockmul::{
-    Error,
-    solver::problem::{BundleAdjustment, Edges, Graph, PoseGraph, Problem, ProblemFile, read_with},
-};
+use crate::{errors::refused, running::detached};
+use blockmul::solver::problem::{BundleAdjustment, Edges, Graph, PoseGraph, Problem, ProblemFile, read_with};
 use numpy::PyArray1;
 use pyo3::{IntoPyObjectExt, prelude::*, types::PyDict};
-use std::{io, path::PathBuf};
+use std::path::PathBuf;
 
 /// Reads a problem of any format.
 fn read(py: Python<'_>, path: &PathBuf, edges: Option<Edges>) -> PyResult<ProblemFile> {
-    let read = detached(py, || Ok(read_with(path, edges)))?;
-    read.map_err(|error| match &error {
-        Error::Io { source, .. } => io::Error::new(source.kind(), error.to_string()).into(),
-        _ => raised(error),
-    })
+    detached(py, || read_with(path, edges))
 }
 
 /// Hands numbers to NumPy.
