@@ -7,21 +7,22 @@ import operator
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _blockmul
-from ._blockmul import Device
 from ._checks import Floats, array, check_length, held, indices, matrices, numbers
 from ._errors import BadInput
 from ._passed import BundleArrays, Each, Facts, GraphArrays, Names, Options
 from ._products import where
 from ._summary import Dominant, Iteration, Summary, Times
 
+if TYPE_CHECKING:
+    from ._products import Where
+
 _Path: TypeAlias = str | os.PathLike[str]
-Where: TypeAlias = Device | str | int | None
 _Real: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
 _Index: TypeAlias = NDArray[np.integer[Any]]
 _Hold: TypeAlias = _Index | NDArray[np.bool_] | Sequence[int] | Sequence[bool] | int | None
@@ -222,7 +223,7 @@ def bundle_adjust(
 
     Returns new arrays and a `Summary`. Its `status` is to be looked at: only "converged" is a minimum.
     """
-    place, _ = where(device, None)
+    on, _ = where(device, None)
     options = _options(loss, method, linear, "file", iterations, tolerance, damping)
     each = _each(callback)
     of_cameras = numbers("cameras", cameras, "n", 9)
@@ -243,7 +244,7 @@ def bundle_adjust(
         held("hold", hold, len(of_cameras)),
         held("hold_points", hold_points, len(of_points)),
     )
-    moved, placed, facts = _blockmul.bundle_adjust(arrays, options, place, each)
+    moved, placed, facts = _blockmul.bundle_adjust(arrays, options, on, each)
     return BundleSolution(moved.reshape(-1, 9), placed.reshape(-1, 3), _summary(facts))
 
 
@@ -363,7 +364,7 @@ def pose_graph(
     Returns a `PoseSolution`, or with `landmarks` a `GraphSolution`, of new arrays. The `status` of its
     `Summary` is to be looked at: only "converged" is a minimum.
     """
-    place, _ = where(device, None)
+    on, _ = where(device, None)
     options = _options(loss, method, linear, start, iterations, tolerance, damping)
     each = _each(callback)
     given = array("poses", poses)
@@ -408,7 +409,7 @@ def pose_graph(
         held("hold", hold, len(places)),
         held("hold_landmarks", hold_landmarks, len(known)),
     )
-    moved, placed, facts = _blockmul.pose_graph(arrays, options, place, each)
+    moved, placed, facts = _blockmul.pose_graph(arrays, options, on, each)
     if landmarks is None:
         return PoseSolution(moved.reshape(-1, row), _summary(facts))
     return GraphSolution(moved.reshape(-1, row), placed.reshape(-1, width), _summary(facts))

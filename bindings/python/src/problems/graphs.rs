@@ -1,6 +1,10 @@
 //! Graphs of poses and landmarks.
 use super::{Floats, Given, Indices, Moved, device_of, solved::Begun, unless_missing};
-use crate::{devices::Wanted, errors::refused, running::detached};
+use crate::{
+    devices::Wanted,
+    errors::refused,
+    running::{Size, watched},
+};
 use blockmul::{
     Device, Error, Result,
     solver::{
@@ -192,7 +196,8 @@ pub fn pose_graph<'py>(
         false => arrays.graph::<3, 2, Plane>()?.into(),
     };
     let device = device_of(device)?;
-    let (problem, begun) = detached(py, || begin(graph, loss, &options.start, &device))?;
+    let begin = || begin(graph, loss, &options.start, &device);
+    let (problem, begun) = watched(py, None, Size::OnDevice, begin)?;
     let ended = begun.solve(py, &problem, device, options.options(), each)?;
     let (poses, landmarks) = (arrays.poses.as_slice()?.to_vec(), arrays.landmarks.as_slice()?.to_vec());
     // After a failure the arrays are those of the start.

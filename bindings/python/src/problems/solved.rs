@@ -1,5 +1,5 @@
 //! The iteration, which Python may follow and end, and the facts of its summary.
-use crate::running::detached;
+use crate::running::{Size, detached, watched};
 use blockmul::{
     Device,
     solver::{
@@ -39,11 +39,10 @@ fn fields(of: &Iteration) -> Fields {
     (iteration, cost, cost_after, gradient, step, lambda, taken, times.0, times.1, times.2, conjugate_steps)
 }
 
-/// Whether the caller ends the iteration, by its callback or a signal.
-fn is_ended(each: Option<&Py<PyAny>>, iteration: &Iteration) -> PyResult<bool> {
+/// Whether the callback ends the iteration.
+fn is_ended(each: &Py<PyAny>, iteration: &Iteration) -> PyResult<bool> {
     Python::attach(|py| {
         py.check_signals()?;
-        let Some(each) = each else { return Ok(false) };
         match each.call1(py, fields(iteration)) {
             Ok(ends) => ends.is_truthy(py),
             Err(error) if error.is_instance_of::<PyStopIteration>(py) => Ok(true),
@@ -58,8 +57,8 @@ impl Begun {
         Self { state, start: Start::File, start_ms: 0.0, kernels_ms: 0.0, origin: None, notes: Vec::new() }
     }
 
-    /// Iterates without the interpreter's lock. After each iteration signals are looked at, and
-    /// `each` is called with its fields.
+    /// Iterates without the interpreter's lock, until the user interrupts. `each` is called with the
+    /// fields of each iteration, on the thread that calls, where it looks for signals too.
     pub fn solve(
         self,
         py: Python<'_>,
@@ -68,16 +67,20 @@ impl Begun {
         options: Options,
         each: Option<Py<PyAny>>,
     ) -> PyResult<Ended> {
+        let start = self.state.clone();
+        let Some(each) = each else {
+            let solve = || minimize(problem, start, &device, &options, |_| ControlFlow::Continue(()));
+            let solution = watched(py, None, Size::OnDevice, solve)?;
+            return Ok(Ended { begun: self, solution, device });
+        };
         let mut error = None;
         let solved = detached(py, || {
-            minimize(problem, self.state.clone(), &device, &options, |iteration| {
-                match is_ended(each.as_ref(), iteration) {
-                    Ok(false) => ControlFlow::Continue(()),
-                    Ok(true) => ControlFlow::Break(()),
-                    Err(raised) => {
-                        error = Some(raised);
-                        ControlFlow::Break(())
-                    }
+            minimize(problem, start, &device, &options, |iteration| match is_ended(&each, iteration) {
+                Ok(false) => ControlFlow::Continue(()),
+                Ok(true) => ControlFlow::Break(()),
+                Err(raised) => {
+                    error = Some(raised);
+                    ControlFlow::Break(())
                 }
             })
         });
