@@ -105,6 +105,12 @@ impl<T> Buffer<T> {
         self.memory.raw()
     }
 
+    /// The OpenCL handle for the application. The pool does not reuse the memory after this call,
+    /// so a handle that the application retains keeps its contents.
+    pub(crate) fn hand_out(&self) -> cl_mem {
+        self.memory.hand_out()
+    }
+
     /// The OpenCL handle, for a command of `queue`. The queue is recorded as a user of the memory.
     pub(super) fn raw_on(&self, queue: &Queue) -> cl_mem {
         self.memory.raw_on(queue.number())
