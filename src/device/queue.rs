@@ -121,7 +121,6 @@ impl Queue {
 
     /// Gives each kernel an event from now on. The application may enqueue commands that wait for
     /// its own events, and earlier commands of this library must not wait for these events.
-    #[cfg(feature = "ocl")]
     pub(super) fn keep_events(&self) {
         self.silent.store(false, Ordering::SeqCst);
         // If the driver refuses the marker now, the marker is requested again when it is needed.
