@@ -2,7 +2,9 @@
 //! Python passes as tuples. Formats, kinds and types of results are chosen in Python.
 mod arrays;
 mod devices;
+mod handles;
 mod products;
+mod resident;
 
 use pyo3::{create_exception, exceptions::PyException, prelude::*};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,7 +50,17 @@ fn _blockmul(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<Error>())?;
     module.add_class::<devices::Device>()?;
     module.add_class::<products::Plan>()?;
+    module.add_class::<handles::Marker>()?;
+    module.add_class::<resident::Matrix>()?;
+    module.add_class::<resident::Vector>()?;
+    module.add_class::<resident::DevicePlan>()?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(devices::finish, module)?)?;
+    module.add_function(wrap_pyfunction!(handles::counters, module)?)?;
+    module.add_function(wrap_pyfunction!(handles::adopt_matrix, module)?)?;
+    module.add_function(wrap_pyfunction!(handles::matrix_pointers, module)?)?;
+    module.add_function(wrap_pyfunction!(handles::adopt_vector, module)?)?;
+    module.add_function(wrap_pyfunction!(handles::vector_pointer, module)?)?;
     module.add_function(wrap_pyfunction!(products::multiply, module)?)?;
     module.add_function(wrap_pyfunction!(products::gram, module)?)?;
     module.add_function(wrap_pyfunction!(products::masked, module)?)?;

@@ -21,7 +21,7 @@ use std::{
 };
 
 /// The numbers of a product for `blockmul.report()`.
-struct Ran {
+pub struct Ran {
     place: String,
     method: String,
     products: u64,
@@ -29,19 +29,24 @@ struct Ran {
 }
 
 impl Ran {
-    fn on_host(products: u64, method: &str, begun: Instant) -> Self {
+    pub fn on_host(products: u64, method: &str, begun: Instant) -> Self {
         let ms = begun.elapsed().as_secs_f64() * 1e3;
         Self { place: "host".into(), method: method.into(), products, ms }
     }
 
-    fn on_device(place: String, report: &Report) -> Self {
+    pub fn on_device(place: String, report: &Report) -> Self {
         let mut methods: Vec<&str> = report.bins.iter().map(|bin| bin.method.name()).collect();
         methods.dedup();
         let method = if methods.is_empty() { report.method.name().into() } else { methods.join(", ") };
         Self { place, method, products: report.products, ms: report.total_ms }
     }
 
-    fn into_dict<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// The same on another place.
+    pub fn at(self, place: String) -> Self {
+        Self { place, ..self }
+    }
+
+    pub fn into_dict<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let of = PyDict::new(py);
         of.set_item("device", self.place)?;
         of.set_item("method", self.method)?;
