@@ -11,7 +11,7 @@ use crate::{
     resident::{Matrix, Vector, kind_of},
 };
 use blockmul::{
-    BlockShape, DeviceMatrix, DeviceVector,
+    BlockShape, DeviceMatrix, DeviceVector, Error,
     element::ElementType,
     foreign::{RawEvent, RawMatrix, RawMemory, RawQueue},
     matrix::MatrixKind,
@@ -173,6 +173,13 @@ impl Given {
     }
 }
 
+/// The message of the library, which speaks of compressed columns, about a matrix by rows or by
+/// columns.
+fn in_words_of_scipy(error: &Error) -> String {
+    let words = [("col_ptr", "indptr"), ("row_idx", "indices"), ("column", "line"), ("row", "place")];
+    words.iter().fold(error.to_string(), |text, (from, to)| text.replace(from, to))
+}
+
 /// The address of a buffer, or null for `None`, which stands for an empty one.
 fn memory(name: &str, object: &Bound<'_, PyAny>) -> PyResult<usize> {
     if object.is_none() { Ok(0) } else { Ok(Handle::of(name, object)?.0) }
@@ -201,7 +208,11 @@ pub fn adopt_matrix<'py>(
     // The arrays by rows are those of the transpose by columns.
     let given = Given { kind, element, lines, across, entries, shape: of_block.transpose(), addresses };
     let opened = device.opened()?;
-    let on_device = detached(py, || given.adopt(&opened))?;
+    let adopted = detached(py, || Ok(given.adopt(&opened)))?;
+    let on_device = adopted.map_err(|error| match error {
+        Error::Pattern(_) | Error::Length { .. } => refused("indptr, indices, data", in_words_of_scipy(&error)),
+        error => raised(error),
+    })?;
     Ok(Matrix::new(on_device, device, transposed, owners))
 }
 

@@ -245,7 +245,10 @@ class DeviceMatrix:
         _refuse_operand(other)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        raise TypeError("a blockmul.DeviceMatrix is no array of the host: use .to_scipy()")
+        raise TypeError(
+            "a blockmul.DeviceMatrix is not copied to the host silently: use .to_scipy(), "
+            "or put the other operand on the device by blockmul.DeviceMatrix or DeviceVector"
+        )
 
     def __repr__(self) -> str:
         (rows, columns), block = self.shape, self.blocksize
@@ -345,7 +348,10 @@ class DeviceVector:
         _refuse_operand(other)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        raise TypeError("a blockmul.DeviceVector is no array of the host: use .to_numpy()")
+        raise TypeError(
+            "a blockmul.DeviceVector is not copied to the host silently: use .to_numpy(), "
+            "or put the other operand on the device by blockmul.DeviceMatrix"
+        )
 
     def __repr__(self) -> str:
         return f"<blockmul.DeviceVector of {len(self)}, {self.dtype}, on {self.device.name}>"
