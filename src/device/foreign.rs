@@ -71,6 +71,7 @@ impl Device {
                 0 => Queue::in_order(queue),
                 _ => Queue::ordered_by_events(queue),
             };
+            queue.share();
             Ok(Self::from_parts(info, context, queue, (false, true)))
         }
     }
@@ -97,7 +98,7 @@ impl Device {
     /// of the device, unless the queue was [adopted](Device::adopt) and runs out of order.
     pub fn raw_handles(&self) -> RawHandles {
         let Inner { info, context, queue, .. } = &*self.inner;
-        queue.keep_events();
+        queue.share();
         RawHandles { context: context.get(), device: info.id.raw(), queue: queue.raw() }
     }
 

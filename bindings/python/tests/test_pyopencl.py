@@ -130,7 +130,9 @@ def test_results_are_arrays_of_pyopencl(context, queue, adopted, form):
             assert found.shape == expected.shape
             np.testing.assert_array_equal(found.get(), expected)
     # There and back again.
-    back = blockmul.DeviceMatrix.from_buffers(form, c.shape, block_of(a) and (3, 3), "f8", indptr, indices, data, device=adopted)
+    back = blockmul.DeviceMatrix.from_buffers(
+        form, c.shape, block_of(a) and (3, 3), "f8", indptr, indices, data, device=adopted
+    )
     same(back, a @ a.T)
     x = blockmul.DeviceVector(np.arange(a.shape[1], dtype=float), device=adopted)
     y = (on_a @ x).to_pyopencl(queue)

@@ -180,7 +180,9 @@ def test_grams(device, form, part):
 def test_masked_products_have_the_order_of_the_mask(device, of_a, of_b):
     a, b = factors(of_a, of_b)
     on_a, on_b = (blockmul.DeviceMatrix(each, device=device) for each in (a, b))
-    masks = [matrix("bsr", (30, 20), (3, 3), 3)] if of_a == "bsr" else [matrix(f, (30, 20), seed=3) for f in FORMATS[:2]]
+    masks = (
+        [matrix("bsr", (30, 20), (3, 3), 3)] if of_a == "bsr" else [matrix(f, (30, 20), seed=3) for f in FORMATS[:2]]
+    )
     for mask in masks:
         mask.data[...] = 0  # the values of a mask do not matter
         host = blockmul.masked(a, b, mask, device="host")
@@ -295,9 +297,7 @@ def test_blocks_of_all_sides(device, rows, columns):
 
 def test_descriptions(device):
     a = blockmul.DeviceMatrix(matrix("bsr", (4, 5), (3, 2)), device=device)
-    assert repr(a) == (
-        f"<blockmul.DeviceMatrix 12x10 bsr in blocks of 3x2, float64, {a.nnz} stored, on {device.name}>"
-    )
+    assert repr(a) == (f"<blockmul.DeviceMatrix 12x10 bsr in blocks of 3x2, float64, {a.nnz} stored, on {device.name}>")
     assert " 24x30 csc, float32, " in repr(blockmul.DeviceMatrix(matrix("csr", dtype=np.float32), device=device).T)
 
 

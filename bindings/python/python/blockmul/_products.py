@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     _Sparse: TypeAlias = sp.sparray | sp.spmatrix
     _Left = TypeVar("_Left", sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.bsr_array, sp.bsr_matrix)
 
+
 def _check_method(method: Any) -> None:
     if not isinstance(method, str | None):
         raise TypeError(f"method: {method!r} is not a name or None")
