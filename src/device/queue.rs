@@ -131,9 +131,9 @@ impl Queue {
         let _ = self.mark_silent();
     }
 
-    /// The last points of the queue, for commands of other queues that come after them. If the
-    /// application enqueues commands too, a marker after these commands is the last point.
-    pub(super) fn last_points(&self) -> Result<Vec<Point>> {
+    /// Enqueues a marker if the application enqueues commands too. Other queues follow commands of
+    /// this library only, so they follow the marker.
+    pub(super) fn mark_shared(&self) -> Result<()> {
         if self.shared.load(Ordering::SeqCst) {
             self.enqueue("clEnqueueMarkerWithWaitList", &mut |queue, before| {
                 // SAFETY: `before` holds events of this device. If `before` is empty, the marker
@@ -142,7 +142,7 @@ impl Queue {
             })?;
             self.flush()?;
         }
-        Ok(self.commands.last_of(1 << self.number))
+        Ok(())
     }
 
     /// Enqueues one command through `command`.

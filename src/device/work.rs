@@ -77,7 +77,8 @@ impl Work {
     pub fn timed(device: &Device, limit: Option<u64>) -> Result<Self> {
         let (first, queue) = (&device.inner.queue, device.queue(0, true)?);
         if queue.number() != first.number() {
-            queue.follow(first.last_points()?);
+            first.mark_shared()?;
+            queue.follow(first.commands().last_of(1 << first.number()));
         }
         let home = (queue.number() != first.number()).then(|| LaneOrigin::of(first, 0));
         let mut work = Self::on(device, queue, limit);

@@ -36,7 +36,9 @@ impl Work {
     pub fn fork(&self, lanes: usize) -> Result<Vec<Work>> {
         let (stage, commands) = (self.record.borrow().stage, self.record.borrow().events.len());
         let lanes = if self.in_turn.get() { 1 } else { lanes };
-        let before = if lanes > 1 { self.queue.last_points()? } else { Vec::new() };
+        if lanes > 1 {
+            self.queue.mark_shared()?;
+        }
         let lane = |number| {
             let queue = if lanes > 1 { self.device.queue(number, self.timed)? } else { self.queue.clone() };
             let lane = Work {
@@ -50,7 +52,7 @@ impl Work {
                 timed: self.timed,
                 home: Some(LaneOrigin::of(&self.queue, commands)),
             };
-            lane.queue.follow(before.clone());
+            lane.follow(self);
             Ok(lane)
         };
         (1..=lanes.max(1)).map(lane).collect()
