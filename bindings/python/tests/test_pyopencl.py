@@ -451,6 +451,33 @@ print("pyopencl" in sys.modules and sys.modules["pyopencl"] is not None)
     assert python("-c", "import sys, blockmul; print('pyopencl' in sys.modules)").stdout == "False\n"
 
 
+def test_a_process_ends_after_its_commands(device):
+    """A process that ends while commands run may crash in its driver."""
+    script = """
+import atexit
+def check():
+    import pyopencl as cl
+    print(all(cl.Event.from_int_ptr(each.int_ptr).command_execution_status == 0 for each in markers))
+atexit.register(check)
+import blockmul, numpy as np, pyopencl as cl, scipy.sparse as sp
+rng = np.random.default_rng(1)
+a = sp.csr_array(rng.random((400, 400)) * (rng.random((400, 400)) < 0.1))
+markers = []
+of_list = blockmul.devices()[{index}]
+queue = cl.CommandQueue(cl.Context([cl.Device.from_int_ptr(of_list.device_ptr)]))
+for device in (of_list, blockmul.Device.from_queue(queue)):
+    on_a = blockmul.DeviceMatrix(a, device=device)
+    plan = blockmul.Plan(on_a, on_a)
+    c = plan.execute(on_a, on_a)
+    for _ in range(50):
+        plan.execute(on_a, on_a, out=c)
+    markers.append(device.marker())
+print("ended")
+"""
+    ran = python("-c", script.format(index=device.index))
+    assert (ran.returncode, ran.stdout) == (0, "ended\nTrue\n"), ran
+
+
 def test_threads_enqueue_on_one_device(context, adopted):
     a = matrix("csr")
     failures = []
