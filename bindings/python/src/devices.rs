@@ -1,11 +1,10 @@
 //! Devices, and the choice between them and the host.
-use crate::raised;
+use crate::{kept::Kept, raised};
 use blockmul::{Error, device::DeviceKind};
 use pyo3::prelude::*;
 use std::{
     collections::BTreeMap,
     io::Write,
-    ops::{Deref, DerefMut},
     sync::{
         Arc, Mutex, OnceLock, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU32, Ordering},
@@ -238,36 +237,6 @@ pub fn finish(py: Python<'_>) {
     });
 }
 
-/// An object of OpenCL, which a forked child must not release.
-pub struct Kept<T>(Option<T>);
-
-impl<T> Kept<T> {
-    pub fn new(of: T) -> Self {
-        Self(Some(of))
-    }
-}
-
-impl<T> Deref for Kept<T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        self.0.as_ref().expect("it is taken only when it is dropped")
-    }
-}
-
-impl<T> DerefMut for Kept<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.0.as_mut().expect("it is taken only when it is dropped")
-    }
-}
-
-impl<T> Drop for Kept<T> {
-    fn drop(&mut self) {
-        if in_child() {
-            std::mem::forget(self.0.take());
-        }
-    }
-}
-
 /// Remembers the process.
 fn process() -> u32 {
     let own = std::process::id();
@@ -278,7 +247,7 @@ fn process() -> u32 {
 }
 
 /// Whether this process is a child, by fork, of the one that first used the module.
-fn in_child() -> bool {
+pub fn in_child() -> bool {
     process() != std::process::id()
 }
 

@@ -6,7 +6,8 @@
 use crate::{
     arrays::refused,
     detached,
-    devices::{Device, Kept, check_process},
+    devices::{Device, check_process},
+    kept::Kept,
     raised,
     resident::{Matrix, Vector, kind_of},
 };

@@ -3,8 +3,10 @@
 mod arrays;
 mod devices;
 mod handles;
+mod kept;
 mod products;
 mod resident;
+mod resident_products;
 
 use pyo3::{create_exception, exceptions::PyException, prelude::*};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,10 +55,14 @@ fn _blockmul(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<handles::Marker>()?;
     module.add_class::<resident::Matrix>()?;
     module.add_class::<resident::Vector>()?;
-    module.add_class::<resident::DevicePlan>()?;
+    module.add_class::<resident_products::DevicePlan>()?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(devices::finish, module)?)?;
     module.add_function(wrap_pyfunction!(handles::counters, module)?)?;
+    module.add_function(wrap_pyfunction!(resident_products::multiply_resident, module)?)?;
+    module.add_function(wrap_pyfunction!(resident_products::masked_resident, module)?)?;
+    module.add_function(wrap_pyfunction!(resident_products::gram_resident, module)?)?;
+    module.add_function(wrap_pyfunction!(resident_products::apply, module)?)?;
     module.add_function(wrap_pyfunction!(handles::adopt_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(handles::matrix_pointers, module)?)?;
     module.add_function(wrap_pyfunction!(handles::adopt_vector, module)?)?;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import operator
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import numpy as np
@@ -13,6 +12,7 @@ from . import _blockmul
 from ._blockmul import Device
 from ._calls import Where, keep, where
 from ._errors import BadInput
+from ._pyopencl import adopted_matrix, adopted_vector, arrays
 from ._sparse import built, check_real, common_dtype, compressed, flat, sparse
 
 if TYPE_CHECKING:
@@ -115,46 +115,7 @@ class DeviceMatrix:
         `device`, or addresses of buffers. `nnz` is the number of stored entries (blocks), by default
         the length of `indices`. The indices must not change; the device checks them. The values may.
         """
-        if not isinstance(device, Device):
-            raise TypeError(f"device: {device!r} is not a blockmul.Device, such as Device.from_queue(queue)")
-        if format not in ("csr", "csc", "bsr"):
-            raise BadInput(f"format: {format!r} is not 'csr', 'csc' or 'bsr'")
-        rows, columns = (operator.index(side) for side in shape)
-        block = (1, 1) if blocksize is None else (operator.index(blocksize[0]), operator.index(blocksize[1]))
-        if format != "bsr" and block != (1, 1):
-            raise BadInput(f"blocksize: {block} is for bsr, not for {format}")
-        if rows < 0 or columns < 0 or min(block) < 1 or rows % block[0] or columns % block[1]:
-            raise BadInput(f"shape: {rows}x{columns} is not divisible into blocks of {block[0]}x{block[1]}")
-        dtype = np.dtype(dtype)
-        check_real("dtype", dtype)
-        index = (np.dtype(np.uint32), np.dtype(np.int32))
-        of_indptr, lines = _memory("indptr", indptr, index)
-        of_indices, entries = _memory("indices", indices, index)
-        of_data, numbers = _memory("data", data, (dtype,))
-        if nnz is not None:
-            entries = operator.index(nnz)
-        if entries is None:
-            raise BadInput("nnz: the number of entries is needed if indices are an address")
-        if entries < 0:
-            raise BadInput(f"nnz: {entries} is less than 0")
-        expected = (columns if format == "csc" else rows // block[0]) + 1
-        for name, found, needed in (
-            ("indptr", lines, expected),
-            ("data", numbers, entries * block[0] * block[1]),
-        ):
-            if found is not None and found < needed:
-                raise BadInput(f"{name}: has {found} numbers, {needed} expected")
-        made = _blockmul.adopt_matrix(
-            format,
-            (rows, columns),
-            block,
-            str(dtype),
-            entries,
-            (of_indptr, of_indices, of_data),
-            device,
-            [indptr, indices, data],
-        )
-        return cls._of(made)
+        return cls._of(adopted_matrix(format, shape, blocksize, dtype, (indptr, indices, data), device, nnz))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -223,12 +184,12 @@ class DeviceMatrix:
         entries = self.nnz // (block[0] * block[1])
         lines = self.shape[1] if self.format == "csc" else self.shape[0] // block[0]
         blocks = (entries, *block) if self.format == "bsr" else (entries,)
-        of_data = _arrays(queue, self.device)
+        array = arrays(queue, self.device)
         pointers = _blockmul.matrix_pointers(self._matrix)
         unsigned = np.dtype(np.uint32)
         shapes = [((lines + 1,), unsigned), ((entries,), unsigned), (blocks, self.dtype)]
         indptr, indices, data = (
-            of_data(shape, dtype, pointer) for (shape, dtype), pointer in zip(shapes, pointers, strict=True)
+            array(shape, dtype, pointer) for (shape, dtype), pointer in zip(shapes, pointers, strict=True)
         )
         return indptr, indices, data
 
@@ -289,21 +250,7 @@ class DeviceVector:
         `dtype` is needed for a buffer and an address, `size` for an address. The buffer must be in
         the context of `device`.
         """
-        if not isinstance(device, Device):
-            raise TypeError(f"device: {device!r} is not a blockmul.Device, such as Device.from_queue(queue)")
-        if dtype is None:
-            dtype = getattr(buffer, "dtype", None)
-        if dtype is None:
-            raise BadInput("dtype: is needed for a buffer without one")
-        dtype = np.dtype(dtype)
-        check_real("dtype", dtype)
-        memory, found = _memory("buffer", buffer, (dtype,))
-        count = found if size is None else operator.index(size)
-        if count is None:
-            raise BadInput("size: is needed for an address")
-        if count < 0 or (found is not None and found < count):
-            raise BadInput(f"size: {count} is not from 0 to {found}")
-        return cls._of(_blockmul.adopt_vector(str(dtype), count, memory, device, [buffer]))
+        return cls._of(adopted_vector(buffer, device, dtype, size))
 
     @property
     def shape(self) -> tuple[int]:
@@ -336,7 +283,7 @@ class DeviceVector:
 
         Commands enqueued on `queue` from now on see the vector as it is.
         """
-        return _arrays(queue, self.device)(self.shape, self.dtype, _blockmul.vector_pointer(self._vector))
+        return arrays(queue, self.device)(self.shape, self.dtype, _blockmul.vector_pointer(self._vector))
 
     def __matmul__(self, other: DeviceMatrix) -> DeviceVector:
         if not any_is_resident(other):
@@ -376,49 +323,6 @@ def _numbers(x: Any) -> NDArray[Any]:
     return flat(x, x.dtype)
 
 
-def _memory(name: str, given: Any, dtypes: tuple[np.dtype[Any], ...]) -> tuple[Any, int | None]:
-    """The object with a handle, or None if it is empty, and the number of numbers if it is known."""
-    if isinstance(given, np.ndarray):
-        raise TypeError(f"{name}: is an array of NumPy, not a buffer or an array of pyopencl")
-    if hasattr(given, "base_data"):  # an array of pyopencl
-        if given.dtype not in dtypes:
-            raise TypeError(f"{name}: {given.dtype} is not {' or '.join(map(str, dtypes))}")
-        if given.offset:
-            raise BadInput(f"{name}: begins {given.offset} bytes after its buffer: use {name}.copy()")
-        if not given.flags.c_contiguous:
-            raise BadInput(f"{name}: is not contiguous: use {name}.copy()")
-        return (given.base_data if given.size else None), given.size
-    size = getattr(given, "size", None)
-    return given, None if size is None else size // dtypes[0].itemsize
-
-
-def _arrays(queue: Any, device: Device) -> Any:
-    """Makes arrays of pyopencl on `queue`, over memory of the device's context.
-
-    The commands of `queue` wait for those that the device has accepted so far.
-    """
-    try:
-        import pyopencl
-        import pyopencl.array
-    except ImportError as error:
-        raise ImportError("to_pyopencl() needs the package pyopencl: pip install pyopencl") from error
-    if queue.context.int_ptr != device.context_ptr:
-        raise BadInput(
-            "queue: belongs to another context: make the device by Device.from_queue(queue), "
-            "or the queue in pyopencl.Context.from_int_ptr(device.context_ptr)"
-        )
-    marker = device.marker()
-    pyopencl.enqueue_barrier(queue, wait_for=[pyopencl.Event.from_int_ptr(marker.int_ptr)])
-
-    def array(shape: tuple[int, ...], dtype: np.dtype[Any], pointer: int) -> Any:
-        if 0 in shape:
-            return pyopencl.array.empty(queue, shape, dtype)
-        memory = pyopencl.MemoryObject.from_int_ptr(pointer, retain=True)
-        return pyopencl.array.Array(queue, shape, dtype, data=memory)
-
-    return array
-
-
 def multiply(a: Any, b: Any, device: object, threads: object, method: str | None) -> Any:
     """a·b of two matrices, or of a matrix and a vector on either side."""
     _check_on_one_device(device, threads)
@@ -431,7 +335,7 @@ def multiply(a: Any, b: Any, device: object, threads: object, method: str | None
     on = a.device if isinstance(a, DeviceMatrix) else b.device
     a, b = _check_matrix("a", a, on), _check_matrix("b", b, on)
     _check_factors(a, b)
-    c, ran = a._matrix.multiply(b._matrix, method)
+    c, ran = _blockmul.multiply_resident(a._matrix, b._matrix, method)
     keep(ran)
     return DeviceMatrix._of(c)
 
@@ -447,7 +351,7 @@ def _apply(a: Any, x: DeviceVector, from_left: bool) -> DeviceVector:
         sides = [f"of {len(x)} numbers", f"{rows}x{columns}"]
         of_a, of_b = sides if from_left else sides[::-1]
         raise BadInput(f"cannot multiply: a is {of_a}, b is {of_b}")
-    y, ran = a._matrix.apply(x._vector, from_left)
+    y, ran = _blockmul.apply(a._matrix, x._vector, from_left)
     keep(ran)
     return DeviceVector._of(y)
 
@@ -456,7 +360,7 @@ def gram(a: DeviceMatrix, part: str, device: object, threads: object) -> DeviceM
     _check_on_one_device(device, threads)
     if not isinstance(a, DeviceMatrix):
         raise TypeError(f"a: {type(a).__name__} is not a blockmul.DeviceMatrix")
-    c, ran = a._matrix.gram(part)
+    c, ran = _blockmul.gram_resident(a._matrix, part)
     keep(ran)
     return DeviceMatrix._of(c)
 
@@ -472,7 +376,7 @@ def masked(a: Any, b: Any, mask: Any, device: object, threads: object) -> Device
     if mask.blocksize != block:
         found, expected = ("{}x{}".format(*each) for each in (mask.blocksize, block))
         raise BadInput(f"mask: has blocks of {found}, the product of {expected}: use tobsr(blocksize={block})")
-    c, ran = a._matrix.masked(b._matrix, mask._matrix)
+    c, ran = _blockmul.masked_resident(a._matrix, b._matrix, mask._matrix)
     keep(ran)
     return DeviceMatrix._of(c)
 
@@ -486,7 +390,7 @@ class Plan:
         a, b = _check_matrix("a", a, on), _check_matrix("b", b, on)
         _check_factors(a, b)
         self._device = on
-        self._plan = a._matrix.plan(b._matrix)
+        self._plan = _blockmul.DevicePlan.new(a._matrix, b._matrix)
 
     def execute(self, a: Any, b: Any, out: Any) -> DeviceMatrix:
         a, b = _check_matrix("a", a, self._device), _check_matrix("b", b, self._device)
