@@ -196,7 +196,7 @@ pub mod dense {
 
 /// An application's own OpenCL handles, which the library adopts or hands out.
 pub mod foreign {
-    pub use crate::device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
+    pub use crate::device::{Marker, RawContext, RawDevice, RawEvent, RawHandles, RawMemory, RawQueue};
     #[cfg(feature = "ocl")]
     pub use crate::resident::OclMatrix;
     pub use crate::resident::RawMatrix;

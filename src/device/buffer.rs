@@ -101,8 +101,15 @@ impl<T> Buffer<T> {
 
     /// The OpenCL handle. This function does not record that a queue uses the memory, so commands
     /// of the device's queues must get the handle from `raw_on`.
+    #[cfg(any(test, feature = "ocl"))]
     pub(crate) fn raw(&self) -> cl_mem {
         self.memory.raw()
+    }
+
+    /// The OpenCL handle for the application. The pool does not reuse the memory after this call,
+    /// so a handle that the application retains keeps its contents.
+    pub(crate) fn hand_out(&self) -> cl_mem {
+        self.memory.hand_out()
     }
 
     /// The OpenCL handle, for a command of `queue`. The queue is recorded as a user of the memory.

@@ -1,7 +1,7 @@
 //! Interoperation with an application's own OpenCL handles: it adopts the application's context and
 //! queue, borrows its buffers, and exchanges events.
 use super::{
-    Buffer, Device, Marker, Work,
+    Buffer, Device, Inner, Marker, Work,
     cl::check,
     handle::{CommandQueue, Context, RawContext, RawDevice, RawEvent, RawMemory, RawQueue},
     info,
@@ -13,6 +13,17 @@ use opencl3::{
     command_queue as clq, context::context as clc, device::Device as ClDevice, error_codes::error_text, event as cle,
     memory as clm, platform::Platform,
 };
+
+/// The handles of a device's context, device and first queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawHandles {
+    /// The context, in which the buffers of all matrices on the device are created.
+    pub context: RawContext,
+    /// The device.
+    pub device: RawDevice,
+    /// The queue whose order the commands of the device keep.
+    pub queue: RawQueue,
+}
 
 impl Device {
     /// Adopts an application's context, device and queue. The context and the queue are retained
@@ -60,8 +71,35 @@ impl Device {
                 0 => Queue::in_order(queue),
                 _ => Queue::ordered_by_events(queue),
             };
+            queue.share();
             Ok(Self::from_parts(info, context, queue, (false, true)))
         }
+    }
+
+    /// Adopts an application's queue, with its context and its device; see [`Device::adopt`].
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`].
+    ///
+    /// # Safety
+    /// `queue` must be a valid handle.
+    pub unsafe fn adopt_queue(queue: RawQueue) -> Result<Self> {
+        let of_queue = |what| check("clGetCommandQueueInfo", clq::get_command_queue_info(queue, what));
+        let (context, device): (isize, isize) =
+            (of_queue(clq::CL_QUEUE_CONTEXT)?.into(), of_queue(clq::CL_QUEUE_DEVICE)?.into());
+        // SAFETY: the queue is valid, as the caller guarantees, so its context and device are.
+        unsafe { Self::adopt(context as RawContext, device as RawDevice, queue) }
+    }
+
+    /// The handles of the device's context, device and queue. The handles are valid while the
+    /// device or a matrix on it lives, or longer if the caller retains them. Other queues of the
+    /// context can use the buffers of [`DeviceMatrix::raw_parts`](crate::DeviceMatrix::raw_parts).
+    /// Commands that the application enqueues on the returned queue run in order with the commands
+    /// of the device, unless the queue was [adopted](Device::adopt) and runs out of order.
+    pub fn raw_handles(&self) -> RawHandles {
+        let Inner { info, context, queue, .. } = &*self.inner;
+        queue.share();
+        RawHandles { context: context.get(), device: info.id.raw(), queue: queue.raw() }
     }
 
     /// Makes all commands enqueued from now on wait for `events`, for example the events of

@@ -46,6 +46,7 @@ pub(crate) use arguing::Arguing;
 pub(crate) use buffer::Buffer;
 pub use counters::Counters;
 pub(crate) use files::{File, file};
+pub use foreign::RawHandles;
 pub use handle::{RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel, kernels};

@@ -20,7 +20,7 @@ impl Device {
     /// context can also be used on other queues of the context. Commands that the application
     /// enqueues on the returned queue run in order with the commands of the device.
     pub fn to_ocl(&self) -> (ocl::Context, core::CommandQueue) {
-        self.inner.queue.keep_events();
+        self.inner.queue.share();
         // SAFETY: both handles are valid, and `copied` retains them.
         unsafe {
             (

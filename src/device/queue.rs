@@ -57,6 +57,8 @@ pub(super) struct Queue {
     /// A lock that is held while a command is enqueued, if each command waits for the command
     /// before.
     turn: Mutex<()>,
+    /// Whether the application enqueues commands on the queue too.
+    shared: AtomicBool,
     /// The commands of all queues of the device.
     commands: Arc<Commands>,
 }
@@ -110,7 +112,7 @@ impl Queue {
     fn new(raw: CommandQueue, commands: Arc<Commands>, by_events: bool) -> Self {
         let raw = Arc::new(raw);
         let number = commands.add_queue(raw.clone(), by_events);
-        Self { raw, number, by_events, silent: AtomicBool::new(false), turn: Mutex::default(), commands }
+        Self { raw, number, by_events, silent: false.into(), shared: false.into(), turn: Mutex::default(), commands }
     }
 
     /// Sets whether the queue launches kernels without events. The queue must run in order, and
@@ -119,13 +121,28 @@ impl Queue {
         Self { silent: (silent && !self.by_events).into(), ..self }
     }
 
-    /// Gives each kernel an event from now on. The application may enqueue commands that wait for
-    /// its own events, and earlier commands of this library must not wait for these events.
-    #[cfg(feature = "ocl")]
-    pub(super) fn keep_events(&self) {
+    /// Shares the queue with the application, which may enqueue commands from now on. Each kernel
+    /// gets an event: the application's commands may wait for its own events, and earlier commands
+    /// of this library must not wait for these events.
+    pub(super) fn share(&self) {
+        self.shared.store(true, Ordering::SeqCst);
         self.silent.store(false, Ordering::SeqCst);
         // If the driver refuses the marker now, the marker is requested again when it is needed.
         let _ = self.mark_silent();
+    }
+
+    /// Enqueues a marker if the application enqueues commands too. Other queues follow commands of
+    /// this library only, so they follow the marker.
+    pub(super) fn mark_shared(&self) -> Result<()> {
+        if self.shared.load(Ordering::SeqCst) {
+            self.enqueue("clEnqueueMarkerWithWaitList", &mut |queue, before| {
+                // SAFETY: `before` holds events of this device. If `before` is empty, the marker
+                // waits for all commands of the queue.
+                unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
+            })?;
+            self.flush()?;
+        }
+        Ok(())
     }
 
     /// Enqueues one command through `command`.

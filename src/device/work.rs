@@ -76,7 +76,10 @@ impl Work {
     /// [`Error::OpenCl`] if the driver refuses a queue that keeps times.
     pub fn timed(device: &Device, limit: Option<u64>) -> Result<Self> {
         let (first, queue) = (&device.inner.queue, device.queue(0, true)?);
-        queue.follow(first.commands().last_of(1 << first.number()));
+        if queue.number() != first.number() {
+            first.mark_shared()?;
+            queue.follow(first.commands().last_of(1 << first.number()));
+        }
         let home = (queue.number() != first.number()).then(|| LaneOrigin::of(first, 0));
         let mut work = Self::on(device, queue, limit);
         (work.timed, work.home) = (true, home);

@@ -116,10 +116,10 @@ impl<T> DeviceDense<T> {
         self.values.check_element(name, element)
     }
 
-    /// The matrix's buffer, valid while the matrix lives. See
+    /// The matrix's buffer, valid while the matrix lives, or longer if the caller retains it. See
     /// [`DeviceMatrix::raw_parts`](crate::DeviceMatrix::raw_parts).
     pub fn raw(&self) -> RawMemory {
-        self.values.raw()
+        self.values.hand_out()
     }
 
     /// The sides and the layout.

@@ -88,17 +88,19 @@ impl DeviceMatrix<AnyMatrix> {
 }
 
 impl<M: HostMatrix> DeviceMatrix<M> {
-    /// The buffers of the matrix. The buffers are valid while the matrix lives.
+    /// The buffers of the matrix. The buffers are valid while the matrix lives, or longer if the
+    /// caller retains them (`clRetainMemObject`): memory whose handle was handed out is never
+    /// reused for other products. When the matrix and everything that shares a buffer are dropped,
+    /// the buffer is released, and the device's figures no longer count it.
     ///
     /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers.
-    /// The commands must have ended before the matrix is dropped, because later products then reuse
-    /// its memory, even if the handles were retained. ([`DeviceMatrix::into_raw_parts`] transfers
-    /// the memory to the caller.) `col_ptr` and `row_idx` must not be written.
+    /// `col_ptr` and `row_idx` must not be written while the matrix, a plan or another matrix with
+    /// its pattern lives. The buffers may be longer than the matrix needs.
     pub fn raw_parts(&self) -> RawMatrix {
         let DeviceCbc { shape, stride, .. } = self.cbc;
-        let (nrows, ncols) = (self.cbc.nrows, self.cbc.ncols);
-        let (col_ptr, row_idx, values) = (self.cbc.col_ptr.raw(), self.cbc.row_idx.raw(), self.cbc.values.raw());
-        RawMatrix { nrows, ncols, nnz: self.cbc.nnz(), shape, stride, col_ptr, row_idx, values }
+        let (nrows, ncols, nnz) = (self.cbc.nrows, self.cbc.ncols, self.cbc.nnz());
+        let (col_ptr, row_idx) = (self.cbc.col_ptr.hand_out(), self.cbc.row_idx.hand_out());
+        RawMatrix { nrows, ncols, nnz, shape, stride, col_ptr, row_idx, values: self.cbc.values.hand_out() }
     }
 
     /// Transfers the buffers of the matrix to the caller, who must release each once. The buffers
@@ -110,14 +112,12 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     /// # Errors
     /// [`Error::Memory`] or [`Error::OpenCl`] if the copy of offsets or rows fails.
     pub fn into_raw_parts(self) -> Result<RawMatrix> {
-        let mut parts = self.raw_parts();
+        let (nrows, ncols, nnz) = (self.cbc.nrows, self.cbc.ncols, self.cbc.nnz());
         let work = Work::new(self.device(), None);
-        let DeviceCbc { pattern, values, .. } = self.cbc;
+        let DeviceCbc { pattern, shape, stride, values } = self.cbc;
         let (col_ptr, row_idx) = PatternArrays::into_buffers(pattern, &work)?;
-        parts.col_ptr = col_ptr.into_raw();
-        parts.row_idx = row_idx.into_raw();
-        values.into_raw();
-        Ok(parts)
+        let (col_ptr, row_idx, values) = (col_ptr.into_raw(), row_idx.into_raw(), values.into_raw());
+        Ok(RawMatrix { nrows, ncols, nnz, shape, stride, col_ptr, row_idx, values })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Matrices over buffers of the `ocl` crate (feature `ocl`). The matrices are multiplied in place,
 //! and products can be returned as `ocl` buffers.
-use super::{DeviceDense, DeviceMatrix, RawMatrix};
+use super::{DeviceCbc, DeviceDense, DeviceMatrix, RawMatrix};
 use crate::{
     BlockShape, Element, Matrix, Result,
-    device::{Device, ocl::refused},
+    device::{Buffer, Device, ocl::refused},
     matrix::DenseShape,
 };
 use ocl::{OclPrm, core};
@@ -65,7 +65,7 @@ where
     /// # Safety
     /// The offsets and the rows must not be written: kernels index memory with them, and `ocl` can
     /// copy to any memory object without `unsafe`. Commands on the values must have ended before
-    /// the matrix is dropped, and before it is written in place.
+    /// the matrix is written in place.
     pub unsafe fn to_ocl(&self) -> [core::Mem; 3] {
         let raw = self.raw_parts();
         // SAFETY: the handles are valid while the matrix lives, and `copied` retains them.
@@ -97,12 +97,16 @@ where
         queue: &ocl::Queue,
     ) -> Result<(ocl::Buffer<u32>, ocl::Buffer<u32>, ocl::Buffer<M::Element>)> {
         let done = self.device().marker()?.to_ocl()?;
-        // SAFETY: the arrays are only read, and `copy` waits until this has ended.
-        let [col_ptr, row_idx, values] = unsafe { self.to_ocl() };
+        let DeviceCbc { pattern, values, .. } = &self.cbc;
+        let copied = |buffer: &Buffer| {
+            // SAFETY: the handle is valid while the matrix lives, and `copied` retains it. The
+            // buffer is only read, and `copy` waits until this has ended.
+            unsafe { core::Mem::from_raw_copied_ptr(buffer.raw()) }
+        };
         Ok((
-            copy(queue, &col_ptr, self.cbc.col_ptr.len(), done.as_ref())?,
-            copy(queue, &row_idx, self.cbc.row_idx.len(), done.as_ref())?,
-            copy(queue, &values, self.cbc.values.len(), done.as_ref())?,
+            copy(queue, &copied(&pattern.col_ptr), pattern.col_ptr.len(), done.as_ref())?,
+            copy(queue, &copied(&pattern.row_idx), pattern.row_idx.len(), done.as_ref())?,
+            copy(queue, &copied(values), values.len(), done.as_ref())?,
         ))
     }
 }
@@ -120,8 +124,7 @@ impl<T: OclPrm + Element> DeviceDense<T> {
     /// The matrix's elements as an `ocl` memory object, for kernel arguments. Nothing is copied.
     ///
     /// # Safety
-    /// Commands on the memory object must have ended before the matrix is dropped, and before it is
-    /// written in place.
+    /// Commands on the memory object must have ended before the matrix is written in place.
     pub unsafe fn to_ocl(&self) -> core::Mem {
         // SAFETY: the handle is valid while the matrix lives, and `copied` retains it.
         unsafe { core::Mem::from_raw_copied_ptr(self.raw()) }

@@ -1,7 +1,7 @@
 //! Vectors on a device.
 use crate::{
     Element, Error, Result,
-    device::{Buffer, Device, Work},
+    device::{Buffer, Device, RawMemory, Work},
     element::{Any, AnyValues, ElementType, with_values},
 };
 
@@ -90,6 +90,28 @@ impl<T> DeviceVector<T> {
     pub fn device(&self) -> &Device {
         &self.device
     }
+
+    /// The vector's buffer, valid while the vector lives, or longer if the caller retains it. The
+    /// buffer may be longer than the vector needs. See
+    /// [`DeviceMatrix::raw_parts`](crate::DeviceMatrix::raw_parts).
+    pub fn raw(&self) -> RawMemory {
+        self.values.hand_out()
+    }
+
+    /// Number of bytes of device memory held.
+    pub fn device_bytes(&self) -> u64 {
+        self.values.bytes()
+    }
+
+    /// Makes a vector over an application's buffer. `T` is `element`, or [`Any`].
+    ///
+    /// # Safety
+    /// See [`DeviceVector::adopt`].
+    unsafe fn adopted(device: &Device, element: ElementType, len: usize, values: RawMemory) -> Result<Self> {
+        device.require(element)?;
+        let values = device.borrow("values", values, element.word(), len)?;
+        Ok(Self { values: values.renamed(), device: device.clone() })
+    }
 }
 
 impl Device {
@@ -127,6 +149,18 @@ impl DeviceVector<Any> {
         }
     }
 
+    /// Like [`DeviceVector::adopt`], for elements whose type is known at run time only.
+    ///
+    /// # Errors
+    /// See [`DeviceVector::adopt`].
+    ///
+    /// # Safety
+    /// See [`DeviceVector::adopt`].
+    pub unsafe fn adopt_any(device: &Device, element: ElementType, len: usize, values: RawMemory) -> Result<Self> {
+        // SAFETY: as the caller guarantees.
+        unsafe { Self::adopted(device, element, len, values) }
+    }
+
     /// Replaces all elements. Waits until the elements are copied.
     ///
     /// # Errors
@@ -150,6 +184,22 @@ impl DeviceVector<Any> {
 }
 
 impl<T: Element> DeviceVector<T> {
+    /// A vector of `len` elements over an application's own buffer, which is retained and not
+    /// copied. The buffer may be longer than the vector.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the buffer is too small; [`Error::Argument`] if it belongs to another
+    /// context; [`Error::Unsupported`].
+    ///
+    /// # Safety
+    /// The buffer must be a valid `cl_mem` handle; it may be null if the vector has no elements.
+    /// While the vector is written in place ([`DeviceVector::write_with`]), nothing else may use
+    /// the buffer.
+    pub unsafe fn adopt(device: &Device, len: usize, values: RawMemory) -> Result<Self> {
+        // SAFETY: as the caller guarantees.
+        unsafe { Self::adopted(device, T::TYPE, len, values) }
+    }
+
     /// The same vector with an element type known at run time only.
     pub fn into_any(self) -> DeviceVector<Any> {
         DeviceVector { values: self.values.into_any(), device: self.device }

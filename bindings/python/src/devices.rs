@@ -1,6 +1,7 @@
 //! Devices, and the choice between them and the host.
 use crate::{
-    errors::{of_class, raised},
+    errors::{of_class, raised, refused},
+    kept::Kept,
     running::{Size, detached},
 };
 use blockmul::{Error, device::DeviceKind};
@@ -9,7 +10,7 @@ use std::{
     collections::BTreeMap,
     io::Write,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
@@ -52,15 +53,30 @@ pub struct Device {
     /// Whether the device computes in float64.
     #[pyo3(get)]
     float64: bool,
+    /// The adopted queue, or `None` for a device of the list.
+    adopted: Option<Adopted>,
 }
 
-#[pymethods]
-impl Device {
-    fn __repr__(&self) -> String {
-        let Self { index, name, platform, .. } = self;
-        format!("<blockmul.Device {index}: {name} ({platform})>")
+/// A device over the queue of an application. Adopting the queue again gives the same one.
+#[derive(Clone)]
+struct Adopted(Arc<Kept<blockmul::Device>>);
+
+impl PartialEq for Adopted {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
+
+impl Eq for Adopted {}
+
+impl std::hash::Hash for Adopted {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+/// Adopted devices that live, by the handles of their queues.
+static ADOPTED: Mutex<BTreeMap<usize, Weak<Kept<blockmul::Device>>>> = Mutex::new(BTreeMap::new());
 
 impl From<&blockmul::device::DeviceInfo> for Device {
     fn from(info: &blockmul::device::DeviceInfo) -> Self {
@@ -76,6 +92,7 @@ impl From<&blockmul::device::DeviceInfo> for Device {
             .into(),
             memory: info.global_bytes,
             float64: info.fp64,
+            adopted: None,
         }
     }
 }
@@ -121,11 +138,10 @@ impl Place {
 
     /// The place that the caller wants. `None` chooses by the number of multiplications.
     pub fn of(wanted: Option<Wanted>, multiplications: u64, fp64: bool) -> PyResult<Self> {
-        let environment = || std::env::var(blockmul::Device::ENVIRONMENT_VARIABLE).ok().filter(|name| !name.is_empty());
         let name = match wanted {
             Some(Wanted::Name(name)) => Some(name),
             Some(Wanted::Index(index)) => Some(index.to_string()),
-            Some(Wanted::Device(device)) => Some(device.index.to_string()),
+            Some(Wanted::Device(device)) => return Ok(Self::Device(device.opened()?)),
             None => environment(),
         };
         match name.as_deref() {
@@ -144,6 +160,92 @@ impl Place {
             }
         }
     }
+}
+
+/// The device that the environment names.
+fn environment() -> Option<String> {
+    std::env::var(blockmul::Device::ENVIRONMENT_VARIABLE).ok().filter(|name| !name.is_empty())
+}
+
+/// The device for a matrix or a vector. `None` is the one that the environment names, else a GPU,
+/// else a CPU.
+pub fn wanted_device(wanted: Option<Wanted>) -> PyResult<(Device, blockmul::Device)> {
+    let name = match wanted {
+        Some(Wanted::Device(device)) => {
+            let opened = device.opened()?;
+            return Ok((device, opened));
+        }
+        Some(Wanted::Index(index)) => index.to_string(),
+        Some(Wanted::Name(name)) => name,
+        None => environment().unwrap_or("auto".into()),
+    };
+    if name == "host" {
+        let why = "\"host\" is no OpenCL device, and matrices are kept on one: see blockmul.devices()";
+        return Err(refused("device", why));
+    }
+    let opened = opened(&name)?;
+    Ok((Device::from(opened.info()), opened))
+}
+
+impl Device {
+    /// The library's device.
+    pub fn opened(&self) -> PyResult<blockmul::Device> {
+        check_process()?;
+        match &self.adopted {
+            Some(adopted) => Ok((**adopted.0).clone()),
+            None => opened(&self.index.to_string()),
+        }
+    }
+
+    /// The device of the adopted queue `queue`, by its handle. `adopt` makes it if there is none.
+    pub fn adopted(queue: usize, adopt: impl FnOnce() -> PyResult<blockmul::Device>) -> PyResult<Self> {
+        check_process()?;
+        let mut all = ADOPTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = match all.get(&queue).and_then(Weak::upgrade) {
+            Some(device) => device,
+            None => {
+                let device = adopt()?;
+                tell_of_compiling(&device);
+                let device = Arc::new(Kept::new(device));
+                all.retain(|_, device| device.strong_count() > 0);
+                all.insert(queue, Arc::downgrade(&device));
+                device
+            }
+        };
+        Ok(Self { adopted: Some(Adopted(device.clone())), ..Self::from(device.info()) })
+    }
+
+    /// The name for reports.
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The device for people.
+    pub fn described(&self) -> String {
+        let Self { index, name, platform, adopted, .. } = self;
+        match adopted {
+            Some(_) => format!("<blockmul.Device of a queue: {name} ({platform})>"),
+            None => format!("<blockmul.Device {index}: {name} ({platform})>"),
+        }
+    }
+}
+
+/// Waits for the commands of all devices. Some drivers crash if the process ends before.
+#[pyfunction]
+pub fn finish(py: Python<'_>) {
+    if in_child() {
+        return;
+    }
+    py.detach(|| {
+        let opened: Vec<_> =
+            OPENED.lock().unwrap_or_else(PoisonError::into_inner).values().flatten().cloned().collect();
+        let adopted: Vec<_> =
+            ADOPTED.lock().unwrap_or_else(PoisonError::into_inner).values().filter_map(Weak::upgrade).collect();
+        for device in opened.iter().chain(adopted.iter().map(|device| &***device)) {
+            // A failure no longer matters when the process ends.
+            let _ = device.finish();
+        }
+    });
 }
 
 /// Remembers the process.

@@ -33,7 +33,7 @@ impl Ran {
         Self { place, method: method.into(), products, ms: begun.elapsed().as_secs_f64() * 1e3 }
     }
 
-    fn on_device(place: String, report: &Report) -> Self {
+    pub fn on_device(place: String, report: &Report) -> Self {
         let mut methods: Vec<&str> = report.bins.iter().map(|bin| bin.method.name()).collect();
         methods.dedup();
         let method = if methods.is_empty() { report.method.name().into() } else { methods.join(", ") };

@@ -1,21 +1,23 @@
-"""The blocks of README.md run in their order, and print what the README says."""
+"""The blocks of README.md run in their order, and print what the README says.
+
+Blocks marked `device` or `pyopencl` are left out where there is none.
+"""
 
 import contextlib
 import io
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import blockmul
 
 README = Path(__file__).parent.parent / "README.md"
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A section that needs a device.
-WHOLE_PROBLEMS = re.compile(r"^## Whole problems$.*?(?=^## )", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)(?: (device|pyopencl))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def any_device():
+def has_device():
     try:
         return any(device.float64 for device in blockmul.devices())
     except blockmul.NoDevice:
@@ -23,13 +25,12 @@ def any_device():
 
 
 def blocks():
-    """The language and text of each block."""
-    text = README.read_text(encoding="utf-8")
-    if not any_device():
-        text = WHOLE_PROBLEMS.sub("", text)
-    found = BLOCK.findall(text)
-    assert found and {language for language, _ in found} <= {"python", "text", "console"}
-    return found
+    """The language and text of each block that can run here."""
+    found = BLOCK.findall(README.read_text(encoding="utf-8"))
+    assert found and {language for language, _, _ in found} <= {"python", "text", "console"}
+    has = {"": True, "device": has_device()}
+    has["pyopencl"] = has["device"] and find_spec("pyopencl") is not None
+    return [(language, text) for language, needed, text in found if has[needed]]
 
 
 def matches(printed, expected):

@@ -33,6 +33,27 @@ e: np.ndarray[Any, Any] = blockmul.multiply(dense, csr)
 f: sp.csr_array[Any] = blockmul.gram(coo, part="lower")
 g: sp.bsr_matrix[Any] = blockmul.masked(bsr, csr, coo)
 h: sp.csr_array[Any] = blockmul.Plan(csr, bsr).execute(csr, bsr)
+on_a, x = blockmul.DeviceMatrix(csr, device=0), blockmul.DeviceVector(np.ones(3))
+assert_type(on_a @ on_a.T, blockmul.DeviceMatrix)
+assert_type(on_a @ x, blockmul.DeviceVector)
+assert_type(x @ on_a, blockmul.DeviceVector)
+assert_type(blockmul.multiply(on_a, on_a, method="esc"), blockmul.DeviceMatrix)
+assert_type(blockmul.multiply(on_a, x), blockmul.DeviceVector)
+assert_type(blockmul.gram(on_a, part="upper"), blockmul.DeviceMatrix)
+assert_type(blockmul.masked(on_a, on_a, on_a), blockmul.DeviceMatrix)
+plan = blockmul.Plan(on_a, on_a)
+assert_type(plan.execute(on_a, on_a, out=on_a @ on_a), blockmul.DeviceMatrix)
+i: sp.csr_array[Any] | sp.csc_array[Any] | sp.bsr_array[Any] = on_a.to_scipy()
+j: sp.csr_matrix[Any] | sp.csc_matrix[Any] | sp.bsr_matrix[Any] = on_a.to_scipy("matrix")
+k: np.ndarray[Any, Any] = x.to_numpy()
+on_a.update(csr)
+queue: Any = None
+device = blockmul.Device.from_queue(queue)
+device.wait_for([device.marker(), 7])
+assert_type(device.marker(), blockmul.Marker)
+assert_type(device.context_ptr, int)
+lent = blockmul.DeviceMatrix.from_buffers("csr", (3, 3), None, "f8", queue, queue, queue, device=device)
+assert_type(lent, blockmul.DeviceMatrix)
 ran = blockmul.report()
 assert_type(ran["products"] if ran else 0, int)
 assert_type(blockmul.devices()[0].kind in ("gpu", "cpu"), bool)
@@ -59,6 +80,9 @@ blockmul.bundle_adjust(*given, method="newton")  # type: ignore[arg-type]
 blockmul.gram(csr, part="left")  # type: ignore[call-overload]
 blockmul.multiply(csr, dense, method="esc")  # type: ignore[call-overload]
 blockmul.multiply(csr, "dense")  # type: ignore[call-overload]
+blockmul.multiply(on_a, csr)  # type: ignore[call-overload]
+on_a @ csr  # type: ignore[operator]
+blockmul.Plan(on_a, csr)  # type: ignore[call-overload]
 """
 
 

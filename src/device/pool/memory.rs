@@ -23,7 +23,7 @@ pub(in crate::device) struct Memory {
     /// The queues whose commands may use the memory: bit i stands for queue i.
     pub(super) queues: AtomicU32,
     pub(super) first_use: Arc<FirstUse>,
-    /// Whether the memory must not be reused.
+    /// Whether the memory must not be reused: a mapping failed, or the handle was handed out.
     pub(super) lost: AtomicBool,
 }
 
@@ -43,6 +43,14 @@ impl Memory {
     /// the memory.
     pub(in crate::device) fn raw_on(&self, queue: u32) -> cl_mem {
         self.queues.fetch_or(1 << queue, Relaxed);
+        self.raw()
+    }
+
+    /// The OpenCL handle for the application, which may retain it. When the last owner drops the
+    /// memory, the memory does not return to the pool but is released, so that a retained handle
+    /// keeps its contents.
+    pub(in crate::device) fn hand_out(&self) -> cl_mem {
+        self.lose();
         self.raw()
     }
 

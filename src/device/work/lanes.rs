@@ -36,6 +36,9 @@ impl Work {
     pub fn fork(&self, lanes: usize) -> Result<Vec<Work>> {
         let (stage, commands) = (self.record.borrow().stage, self.record.borrow().events.len());
         let lanes = if self.in_turn.get() { 1 } else { lanes };
+        if lanes > 1 {
+            self.queue.mark_shared()?;
+        }
         let lane = |number| {
             let queue = if lanes > 1 { self.device.queue(number, self.timed)? } else { self.queue.clone() };
             let lane = Work {
@@ -279,6 +282,45 @@ mod tests {
             assert_eq!(reused.download(&other)?, [7; LEN]);
         }
         Ok(())
+    }
+
+    /// An application's command on the first queue is pending. The library has enqueued nothing
+    /// after it.
+    #[test]
+    fn lanes_begin_behind_the_commands_of_the_application() -> Result<()> {
+        let device = Device::open_with(test_device().info(), true)?;
+        let kernels = Kernels::new(&device)?;
+        let upload = || Work::new(&device, None).upload(&[1u32; LEN]);
+        let (mut one, mut two) = (upload()?, upload()?);
+        let handles = device.raw_handles();
+        let held = || {
+            let event = create_user_event(handles.context).unwrap();
+            let events = [event];
+            // SAFETY: the handles are valid.
+            unsafe { clq::enqueue_barrier_with_wait_list(handles.queue, 1, events.as_ptr()) }.unwrap();
+            event
+        };
+        let pending = |work: &Work, event| -> Result<bool> {
+            let last = work.record.borrow().last.clone().expect("a kernel was enqueued");
+            std::thread::sleep(Duration::from_millis(30));
+            let pending = last.status()? > 0;
+            set_user_event_status(event, 0).unwrap();
+            last.wait()?;
+            Ok(pending)
+        };
+        let event = held();
+        let work = Work::new(&device, None);
+        let lanes = work.fork(2)?;
+        kernels.steps(&lanes[1], &mut one, 1)?;
+        assert!(pending(&lanes[1], event)?, "a lane");
+        work.join(lanes)?;
+        work.wait()?;
+        let event = held();
+        let timed = Work::timed(&device, None)?;
+        kernels.steps(&timed, &mut two, 1)?;
+        assert!(pending(&timed, event)?, "a work with times");
+        drop(timed);
+        device.finish()
     }
 
     /// Enqueues a fake command on the queue of `work`. The command stays pending until the test

@@ -1,6 +1,7 @@
 //! Tests of OpenCL handles of an application, which are passed as raw pointers.
 mod arrays;
 mod events;
+mod handed_out;
 mod refusals;
 
 use crate::common::device;

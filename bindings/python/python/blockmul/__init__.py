@@ -1,6 +1,8 @@
 """Products of sparse and block-sparse matrices, and whole least-squares problems, on any OpenCL device."""
 
-from ._blockmul import Device, __version__, devices
+from ._blockmul import Device, Marker, __version__, devices
+from ._calls import report
+from ._device import DeviceMatrix, DeviceVector
 from ._errors import BadInput, DeviceFailed, Error, FileFailed, NoDevice, NoFile, OutOfMemory
 from ._problems import (
     Bundle,
@@ -13,7 +15,7 @@ from ._problems import (
     read_bal,
     read_g2o,
 )
-from ._products import Plan, apply, gram, masked, multiply, report
+from ._products import Plan, apply, gram, masked, multiply
 from ._schur import Reduced, schur
 from ._summary import Dominant, Iteration, Summary, Times
 
@@ -23,12 +25,15 @@ __all__ = [
     "BundleSolution",
     "Device",
     "DeviceFailed",
+    "DeviceMatrix",
+    "DeviceVector",
     "Dominant",
     "Error",
     "FileFailed",
     "Graph",
     "GraphSolution",
     "Iteration",
+    "Marker",
     "NoDevice",
     "NoFile",
     "OutOfMemory",

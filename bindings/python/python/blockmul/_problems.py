@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _blockmul
+from ._calls import where
 from ._checks import Floats, array, check_length, held, indices, matrices, numbers
 from ._errors import BadInput
 from ._passed import BundleArrays, Each, Facts, GraphArrays, Names, Options
-from ._products import where
 from ._summary import Dominant, Iteration, Summary, Times
 
 if TYPE_CHECKING:
-    from ._products import Where
+    from ._calls import Where
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Real: TypeAlias = NDArray[np.float64] | NDArray[np.float32]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-import os
-import threading
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import _blockmul
-from ._blockmul import Device
-from ._errors import BadInput, NoDevice
+from . import _blockmul, _device
+from ._calls import keep, where
+from ._device import DeviceMatrix, DeviceVector
+from ._errors import BadInput
 from ._sparse import (
     built,
     check_real,
@@ -29,49 +27,10 @@ from ._sparse import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._types import Report
+    from ._calls import Where
 
     Sparse: TypeAlias = sp.sparray | sp.spmatrix
-    Where: TypeAlias = Device | str | int | None
     _Left = TypeVar("_Left", sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.bsr_array, sp.bsr_matrix)
-
-_last = threading.local()
-
-
-def report() -> Report | None:
-    """What the last call of this thread ran on and by which method.
-
-    Returns a dict with `device` ("host" or the device's name), `method`, `products` (of entries)
-    and `milliseconds` (without conversions and transfers), or None before the first call.
-    """
-    return getattr(_last, "ran", None)
-
-
-def keep(ran: Report) -> None:
-    _last.ran = ran
-
-
-def where(device: Any, threads: Any) -> tuple[Device | str | None, int | None]:
-    """The device, an index as its name, and a number of threads of at most the number of cores."""
-    if threads is not None:
-        if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-            raise TypeError(f"threads: {threads!r} is not a number of threads or None")
-        threads = operator.index(threads)
-        if threads < 1:
-            raise BadInput(f"threads: {threads} is less than 1")
-        threads = min(threads, os.cpu_count() or 1)
-    if device is None or isinstance(device, Device):
-        return device, threads
-    if isinstance(device, str):
-        if not device:
-            raise NoDevice("device: the name is empty: use None, 'host' or a part of a name of blockmul.devices()")
-        return device, threads
-    if isinstance(device, bool) or not hasattr(device, "__index__"):
-        raise TypeError(f"device: {device!r} is not None, a name, an index of blockmul.devices() or a blockmul.Device")
-    index = operator.index(device)
-    if index < 0:
-        raise NoDevice(f"device: {index} is not an index of blockmul.devices()")
-    return str(index), threads
 
 
 def _check_method(method: Any) -> None:
@@ -92,6 +51,12 @@ def multiply(
     a: _Left, b: Sparse, *, device: Where = None, method: str | None = None, threads: int | None = None
 ) -> _Left: ...
 @overload
+def multiply(a: DeviceMatrix, b: DeviceMatrix, *, method: str | None = None) -> DeviceMatrix: ...
+@overload
+def multiply(a: DeviceMatrix, b: DeviceVector) -> DeviceVector: ...
+@overload
+def multiply(a: DeviceVector, b: DeviceMatrix) -> DeviceVector: ...
+@overload
 def multiply(
     a: Sparse, b: NDArray[Any], *, device: Where = None, method: None = None, threads: int | None = None
 ) -> NDArray[Any]: ...
@@ -110,7 +75,12 @@ def multiply(a: Any, b: Any, *, device: Where = None, method: str | None = None,
     `device` is None (chosen by the size of the product), "host", "gpu", "cpu", an index or a part of
     a name of `devices()`, or one of these devices. `method` names a method of the device for a sparse
     product. `threads` limits the host's threads.
+
+    If `a` is a `DeviceMatrix`, so is `b`, or a `DeviceVector`, and the result stays on their device.
     """
+    if _device.any_is_resident(a, b):
+        _check_method(method)
+        return _device.multiply(a, b, device, threads, method)
     device, threads = where(device, threads)
     _check_method(method)
     if not sp.issparse(a) and sp.issparse(b):
@@ -192,13 +162,17 @@ def gram(
 def gram(
     a: _Left, *, part: Literal["full", "lower", "upper"] = "full", device: Where = None, threads: int | None = None
 ) -> _Left: ...
+@overload
+def gram(a: DeviceMatrix, *, part: Literal["full", "lower", "upper"] = "full") -> DeviceMatrix: ...
 def gram(
     a: Any, *, part: Literal["full", "lower", "upper"] = "full", device: Where = None, threads: int | None = None
 ) -> Any:
     """aᵀ·a, or its "lower" or "upper" triangle (`part`), in the kind and format of `a`."""
-    device, threads = where(device, threads)
     if part not in ("full", "lower", "upper"):
         raise BadInput(f"part: {part!r} is not 'full', 'lower' or 'upper'")
+    if _device.any_is_resident(a):
+        return _device.gram(a, part, device, threads)
+    device, threads = where(device, threads)
     a = sparse("a", a)
     dtype = common_dtype(a)
     arrays, ran = _blockmul.gram(compressed(a, dtype), part, may_be_narrow(a), device, threads)
@@ -217,11 +191,16 @@ def masked(
 ) -> sp.csr_matrix: ...
 @overload
 def masked(a: _Left, b: Sparse, mask: Sparse, *, device: Where = None, threads: int | None = None) -> _Left: ...
+@overload
+def masked(a: DeviceMatrix, b: DeviceMatrix, mask: DeviceMatrix) -> DeviceMatrix: ...
 def masked(a: Any, b: Any, mask: Any, *, device: Where = None, threads: int | None = None) -> Any:
     """The entries of a·b at the places of `mask`, whose values do not matter.
 
     A place that receives no product has an explicit zero. The result has the kind and format of `a`.
+    On a device it has the format of `mask`.
     """
+    if _device.any_is_resident(a, b, mask):
+        return _device.masked(a, b, mask, device, threads)
     device, threads = where(device, threads)
     a, b, mask = sparse("a", a), sparse("b", b), sparse("mask", mask, real=False)
     dtype = common_dtype(a, b)
@@ -245,10 +224,19 @@ class Plan:
     >>> c = plan.execute(a, b)
 
     `execute` takes matrices with the patterns, formats and dtypes of those that the plan was made
-    for, and returns C, whose pattern is found once.
+    for, and returns C, whose pattern is found once. A plan of two `DeviceMatrix` takes those, and
+    copies no values.
     """
 
-    def __init__(self, a: Sparse, b: Sparse, *, device: Where = None, threads: int | None = None) -> None:
+    @overload
+    def __init__(self, a: Sparse, b: Sparse, *, device: Where = None, threads: int | None = None) -> None: ...
+    @overload
+    def __init__(self, a: DeviceMatrix, b: DeviceMatrix) -> None: ...
+    def __init__(self, a: Any, b: Any, *, device: Where = None, threads: int | None = None) -> None:
+        self._resident: _device.Plan | None = None
+        if _device.any_is_resident(a, b):
+            self._resident = _device.Plan(a, b, device, threads)
+            return
         device, threads = where(device, threads)
         left, right = sparse("a", a), sparse("b", b)
         self._dtype = dtype = common_dtype(left, right)
@@ -266,8 +254,14 @@ class Plan:
     def execute(self, a: sp.coo_matrix, b: Sparse) -> sp.csr_matrix: ...
     @overload
     def execute(self, a: _Left, b: Sparse) -> _Left: ...
-    def execute(self, a: Any, b: Any) -> Any:
-        """The product of these values."""
+    @overload
+    def execute(self, a: DeviceMatrix, b: DeviceMatrix, out: DeviceMatrix | None = None) -> DeviceMatrix: ...
+    def execute(self, a: Any, b: Any, out: DeviceMatrix | None = None) -> Any:
+        """The product of these values, on a device in `out` or in a new matrix."""
+        if self._resident is not None:
+            return self._resident.execute(a, b, out)
+        if _device.any_is_resident(a, b, out):
+            raise TypeError("a, b: the plan was made for matrices of SciPy, not for those on a device")
         a, b = sparse("a", a), sparse("b", b)
         dtype = common_dtype(a, b)
         if dtype != self._dtype:
