@@ -98,6 +98,9 @@ pub enum Error {
     /// memory was overwritten.
     #[error("the device's results contradict its operands: {0}")]
     Contradiction(String),
+    /// The caller ended the operation by an [`Interrupt`](crate::extra::host::Interrupt).
+    #[error("interrupted")]
+    Interrupted,
     /// A kernel program did not compile.
     #[error("cannot build {program} ({options}):\n{log}")]
     Build { program: String, options: String, log: String },

@@ -16,7 +16,7 @@ use super::{
     queue::{Command, Queue},
     uses::Uses,
 };
-use crate::{Error, Result, Word, element::WordType};
+use crate::{Error, Result, Word, element::WordType, host::Interrupt};
 use lanes::LaneOrigin;
 pub(crate) use map::Mapped;
 pub(crate) use seen::{AnySeen, AnySeenLater, Seen, SeenLater};
@@ -237,6 +237,7 @@ impl Work {
 
     /// Enqueues a kernel.
     pub(super) fn launch(&self, uses: &Uses, command: &mut Command<'_>) -> Result<()> {
+        Interrupt::check_current()?;
         self.enqueue("clEnqueueNDRangeKernel", uses, command)?;
         self.device.inner.launches.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();

@@ -43,7 +43,12 @@ pub use dense::multiply_on_host;
 pub(crate) use factors::Factors;
 pub(crate) use parts::Found;
 
-use crate::{BlockShape, Error, Pattern, Result, element::AnySlice, host::memory, matrix::AnyView};
+use crate::{
+    BlockShape, Error, Pattern, Result,
+    element::AnySlice,
+    host::{Interrupt, memory},
+    matrix::AnyView,
+};
 use std::{
     ops::Range,
     sync::{Mutex, PoisonError},
@@ -201,6 +206,7 @@ fn share_out<I: Send, S: Send>(
     work: impl Fn(&mut S, I) -> Result<()> + Sync,
 ) -> Result<Vec<Option<S>>> {
     memory::keep_small();
+    let interrupt = Interrupt::current();
     let threads = items.len().min(rayon::current_num_threads());
     let items = Mutex::new(items);
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -209,6 +215,7 @@ fn share_out<I: Send, S: Send>(
         // No other thread locks this state.
         let mut own = states[number].lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(item) = next() {
+            interrupt.as_ref().map_or(Ok(()), Interrupt::check)?;
             work(own.get_or_insert_with(|| state(number)), item)?;
         }
         Ok(())

@@ -163,8 +163,15 @@ impl Pattern {
 /// Whether the rows of every column are below `nrows` and ascend. The loops have no exits, so that
 /// compilers can turn them into vectors. [`check_column`] finds the first wrong entry.
 fn is_valid(nrows: usize, col_ptr: &[u64], row_idx: &[u32]) -> bool {
-    let inside = row_idx.iter().fold(true, |inside, &row| inside & ((row as usize) < nrows));
-    let falls = row_idx.windows(2).filter(|rows| rows[0] >= rows[1]).count();
+    // A part has so few entries that 32 bits are enough to count them.
+    const PART: usize = 1 << 16;
+    let inside = row_idx.is_empty() || (row_idx.iter().fold(0, |last, &row| row.max(last)) as usize) < nrows;
+    let followers = row_idx.get(1..).unwrap_or_default().chunks(PART);
+    let falls: usize = row_idx
+        .chunks(PART)
+        .zip(followers)
+        .map(|(rows, next)| rows.iter().zip(next).fold(0, |falls, (row, next)| falls + u32::from(row >= next)) as usize)
+        .sum();
     // Rows may fall only where a column begins.
     let starts = col_ptr.windows(2).filter(|ends| ends[0] > 0 && ends[0] < ends[1]).map(|ends| ends[0] as usize);
     inside && falls == starts.filter(|&first| row_idx[first - 1] >= row_idx[first]).count()

@@ -52,7 +52,7 @@ pub use wrapping::IntegerSums;
 use crate::{
     Error, Pattern, Result, Semiring,
     gustavson::{Columns, Factors},
-    host::memory,
+    host::{Interrupt, memory},
     matrix::{AnyMatrix, AnyView, HostMatrix, MatrixType},
 };
 
@@ -133,7 +133,11 @@ fn product(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<AnyMatr
     }
     let shape = x.shape.product(y.shape);
     let of_entry = 4 + (shape.area() * x.element().bytes()) as u64;
-    let fits = |nnz: u64| memory::check_large(|| "the product (at least)".into(), nnz.saturating_mul(of_entry));
+    let interrupt = Interrupt::current();
+    let fits = |nnz: u64| {
+        interrupt.as_ref().map_or(Ok(()), Interrupt::check)?;
+        memory::check_large(|| "the product (at least)".into(), nnz.saturating_mul(of_entry))
+    };
     let factors = Factors::new(x.into(), y.into(), semiring)?;
     let found = factors.multiply(&fits)?;
     let col_ptr = found.col_ptr();

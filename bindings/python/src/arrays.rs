@@ -1,7 +1,9 @@
 //! The arrays of SciPy's matrices: indices are copied and checked in the copy, values are borrowed.
+use crate::errors::{raised, refused};
 use blockmul::{
-    BlockShape,
-    element::AnyValues,
+    BlockShape, Cbc,
+    element::{AnyValues, Real},
+    error::PatternError,
     matrix::{AnyMatrix, AnyView, MatrixKind, Pattern},
 };
 use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods, prelude::*};
@@ -26,6 +28,24 @@ pub enum Numbers<'py> {
     F32(PyReadonlyArray1<'py, f32>),
 }
 
+/// A type of numbers.
+pub trait Number: Real + numpy::Element {
+    /// The numbers of an array, or `None` if they have another type.
+    fn of<'a>(numbers: &'a Numbers<'_>) -> PyResult<Option<&'a [Self]>>;
+}
+
+impl Number for f64 {
+    fn of<'a>(numbers: &'a Numbers<'_>) -> PyResult<Option<&'a [Self]>> {
+        Ok(if let Numbers::F64(array) = numbers { Some(array.as_slice()?) } else { None })
+    }
+}
+
+impl Number for f32 {
+    fn of<'a>(numbers: &'a Numbers<'_>) -> PyResult<Option<&'a [Self]>> {
+        Ok(if let Numbers::F32(array) = numbers { Some(array.as_slice()?) } else { None })
+    }
+}
+
 /// Numbers that are borrowed, or copied because their order had to change.
 enum Values<'py> {
     Borrowed(Numbers<'py>),
@@ -38,11 +58,6 @@ pub struct Checked<'py> {
     shape: BlockShape,
     pattern: Pattern,
     values: Values<'py>,
-}
-
-/// An argument that Python passed, in messages.
-pub fn refused(name: &str, why: impl std::fmt::Display) -> PyErr {
-    crate::of_class("BadInput", format!("{name}: {why}"))
 }
 
 impl<'py> Numbers<'py> {
@@ -63,7 +78,7 @@ impl<'py> Numbers<'py> {
 
 /// A type of indices.
 trait Index: Copy + Into<i64> + PartialOrd {
-    /// Numbers that fit 32 bits.
+    /// Numbers that fit 32 bits. Others become the largest one, which is no index.
     fn words(numbers: Vec<Self>) -> Vec<u32>;
 }
 
@@ -75,38 +90,51 @@ impl Index for i32 {
 
 impl Index for i64 {
     fn words(numbers: Vec<Self>) -> Vec<u32> {
-        numbers.into_iter().map(|number| number as u32).collect()
+        numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(u32::MAX)).collect()
     }
 }
 
-/// The indices of a compressed matrix in the types of this library, and whether they ascend
-/// strictly in every line.
+/// The indices of a compressed matrix in the types of this library. Each line has so many places.
 struct Indices {
+    across: usize,
     offsets: Vec<u64>,
     places: Vec<u32>,
-    ascend: bool,
 }
 
 impl Indices {
-    /// Copies the arrays of a matrix with so many lines, each with `across` places.
-    fn new(name: &str, arrays: [&Bound<'_, PyUntypedArray>; 2], lines: usize, across: usize) -> PyResult<Self> {
+    /// Copies the arrays of a matrix with so many lines. The offsets are checked. If `in_range`, the
+    /// places are checked too.
+    fn new(
+        name: &str,
+        arrays: [&Bound<'_, PyUntypedArray>; 2],
+        (lines, across): (usize, usize),
+        in_range: bool,
+    ) -> PyResult<Self> {
         let [indptr, indices] = arrays;
         if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>()) {
             let (indptr, indices) = (indptr.try_readonly()?, indices.try_readonly()?);
-            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, lines, across);
+            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), in_range);
         }
         if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i64>>(), indices.cast::<PyArray1<i64>>()) {
             let (indptr, indices) = (indptr.try_readonly()?, indices.try_readonly()?);
-            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, lines, across);
+            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), in_range);
         }
         let (of_indptr, of_indices) = (indptr.dtype(), indices.dtype());
         Err(refused(name, format_args!("indptr is {of_indptr} and indices are {of_indices}, not both int32 or int64")))
     }
 
-    fn copied<I: Index>(name: &str, indptr: &[I], indices: &[I], lines: usize, across: usize) -> PyResult<Self> {
+    fn copied<I: Index>(
+        name: &str,
+        indptr: &[I],
+        indices: &[I],
+        (lines, across): (usize, usize),
+        in_range: bool,
+    ) -> PyResult<Self> {
         if indptr.len() != lines + 1 {
             return Err(refused(name, format_args!("indptr has {} numbers, {} expected", indptr.len(), lines + 1)));
         }
+        // The copies are checked, since another thread may write into the arrays.
+        let indptr = indptr.to_vec();
         let begin: i64 = indptr[0].into();
         if begin != 0 {
             return Err(refused(name, format_args!("indptr begins with {begin}, not 0")));
@@ -115,33 +143,31 @@ impl Indices {
             let [from, to]: [i64; 2] = [indptr[line].into(), indptr[line + 1].into()];
             return Err(refused(name, format_args!("indptr falls from {from} to {to} at {}", line + 1)));
         }
-        let offsets: Vec<u64> = indptr.iter().map(|&offset| offset.into() as u64).collect();
+        let offsets: Vec<u64> = indptr.into_iter().map(|offset| offset.into() as u64).collect();
         let end = offsets[lines];
         if end > indices.len() as u64 {
             return Err(refused(name, format_args!("indptr ends at {end}, and there are {} indices", indices.len())));
         }
-        // The copy is checked, since another thread may write into the array.
-        let copy: Vec<I> = indices[..end as usize].to_vec();
-        let largest = across as i64 - 1;
-        // The loop has no exit, so that compilers can turn it into vectors.
-        if copy.iter().fold(false, |out, &place| out | (place.into() < 0) | (place.into() > largest)) {
-            let found = copy.iter().position(|&place| !(0..=largest).contains(&place.into()));
-            let at = found.unwrap_or_default();
-            let place: i64 = copy[at].into();
-            return Err(refused(name, format_args!("indices[{at}] is {place}, not from 0 to less than {across}")));
+        let places = indices[..end as usize].to_vec();
+        let is_outside = |place: &I| !(0..across as i64).contains(&(*place).into());
+        match in_range.then(|| places.iter().position(is_outside)).flatten() {
+            Some(at) => {
+                let place: i64 = places[at].into();
+                Err(refused(name, format_args!("indices[{at}] is {place}, not from 0 to less than {across}")))
+            }
+            None => Ok(Self { across, offsets, places: I::words(places) }),
         }
-        // A place may be below the one before it where a line begins.
-        let falls = |at: usize| copy[at - 1] >= copy[at];
-        let all = copy.windows(2).filter(|pair| pair[0] >= pair[1]).count();
-        let starts = offsets.windows(2).filter(|ends| ends[0] > 0 && ends[0] < ends[1]).map(|ends| ends[0] as usize);
-        let ascend = all == starts.filter(|&at| falls(at)).count();
-        Ok(Self { offsets, places: I::words(copy), ascend })
+    }
+
+    /// The pattern.
+    fn pattern(self) -> blockmul::Result<Pattern> {
+        Pattern::new(self.across, self.offsets.len() - 1, self.offsets, self.places)
     }
 
     /// Sorts each line and adds up the entries at one place, in their order. An entry has `area`
     /// numbers.
     fn sorted<T: Copy + AddAssign>(self, values: &[T], area: usize) -> (Self, Vec<T>) {
-        let Self { offsets, places, .. } = self;
+        let Self { across, offsets, places } = self;
         let (mut to, mut kept, mut sums) =
             (vec![0], Vec::with_capacity(places.len()), Vec::with_capacity(values.len()));
         let mut order = Vec::new();
@@ -162,7 +188,7 @@ impl Indices {
             }
             to.push(kept.len() as u64);
         }
-        (Self { offsets: to, places: kept, ascend: true }, sums)
+        (Self { across, offsets: to, places: kept }, sums)
     }
 }
 
@@ -179,33 +205,50 @@ impl<'py> Compressed<'py> {
         let shape = BlockShape::new(block_rows, block_cols).map_err(|error| refused(name, error))?;
         let (rows, cols) = (rows / block_rows, cols / block_cols);
         let (lines, across) = if kind == MatrixKind::Csc { (cols, rows) } else { (rows, cols) };
-        let indices = Indices::new(name, [&indptr, &indices], lines, across)?;
-        let numbers = Numbers::new(name, &data)?;
-        let (found, area) = (numbers.len(), shape.area());
-        if (found as u64) < indices.places.len() as u64 * area as u64 {
-            let entries = indices.places.len();
-            return Err(refused(name, format_args!("data has {found} numbers for {entries} entries of {shape}")));
-        }
-        let (indices, values) = match indices.ascend {
-            true => (indices, Values::Borrowed(numbers)),
-            false => match &numbers {
-                Numbers::F64(array) => {
-                    let (indices, values) = indices.sorted(array.as_slice()?, area);
-                    (indices, Values::Owned(AnyValues::F64(values)))
-                }
-                Numbers::F32(array) => {
-                    let (indices, values) = indices.sorted(array.as_slice()?, area);
-                    (indices, Values::Owned(AnyValues::F32(values)))
-                }
-            },
+        let copied = |in_range| Indices::new(name, [&indptr, &indices], (lines, across), in_range);
+        let (first, numbers) = (copied(false)?, Numbers::new(name, &data)?);
+        let (found, area, entries) = (numbers.len(), shape.area(), first.places.len());
+        let enough = |entries: usize| match (found as u64) < entries as u64 * area as u64 {
+            true => Err(refused(name, format_args!("data has {found} numbers for {entries} entries of {shape}"))),
+            false => Ok(()),
         };
-        let pattern =
-            Pattern::new(across, lines, indices.offsets, indices.places).map_err(|error| refused(name, error))?;
+        enough(entries)?;
+        let (pattern, values) = match first.pattern() {
+            Ok(pattern) => (pattern, Values::Borrowed(numbers)),
+            Err(blockmul::Error::Pattern(PatternError::RowOrder { .. } | PatternError::RowOutOfRange { .. })) => {
+                let unsorted = copied(true)?;
+                enough(unsorted.places.len())?;
+                let (sorted, values) = match &numbers {
+                    Numbers::F64(array) => {
+                        let (sorted, values) = unsorted.sorted(array.as_slice()?, area);
+                        (sorted, AnyValues::F64(values))
+                    }
+                    Numbers::F32(array) => {
+                        let (sorted, values) = unsorted.sorted(array.as_slice()?, area);
+                        (sorted, AnyValues::F32(values))
+                    }
+                };
+                (sorted.pattern().map_err(|error| refused(name, error))?, Values::Owned(values))
+            }
+            Err(error) => return Err(refused(name, error)),
+        };
         Ok(Checked { kind, shape, pattern, values })
     }
 }
 
 impl Numbers<'_> {
+    /// A copy of the numbers, which are of type `T`.
+    pub fn typed<T: Number>(&self, name: &str) -> PyResult<Vec<T>> {
+        T::of(self)?.map(<[T]>::to_vec).ok_or_else(|| refused(name, format_args!("elements are not {}", T::TYPE)))
+    }
+
+    pub fn copied(&self) -> PyResult<AnyValues> {
+        Ok(match self {
+            Self::F64(array) => array.as_slice()?.to_vec().into(),
+            Self::F32(array) => array.as_slice()?.to_vec().into(),
+        })
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Self::F64(array) => array.len(),
@@ -215,6 +258,17 @@ impl Numbers<'_> {
 }
 
 impl Checked<'_> {
+    /// The transpose of a matrix in rows of blocks, over the same order of elements.
+    pub fn by_columns<T: Number>(self, name: &str) -> PyResult<Cbc<T>> {
+        let Self { shape, pattern, values, .. } = self;
+        let mut values = match values {
+            Values::Borrowed(numbers) => numbers.typed::<T>(name)?,
+            Values::Owned(values) => values.get().unwrap_or_default().to_vec(),
+        };
+        values.truncate(pattern.nnz() * shape.area());
+        Cbc::new(pattern, shape.transpose(), values).map_err(raised)
+    }
+
     /// Borrows the arrays. The elements beyond the last entry are left out.
     pub fn view(&self) -> PyResult<AnyView<'_>> {
         let Self { kind, shape, ref pattern, ref values } = *self;
@@ -226,7 +280,7 @@ impl Checked<'_> {
             Values::Owned(AnyValues::F32(values)) => AnyView::new(kind, pattern, shape, &values[..]),
             Values::Owned(_) => unreachable!("numbers are f64 or f32"),
         }
-        .map_err(crate::raised)
+        .map_err(raised)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Devices, and the choice between them and the host.
-use crate::{kept::Kept, raised};
+use crate::{
+    errors::{of_class, raised, refused},
+    kept::Kept,
+    running::{Size, detached},
+};
 use blockmul::{Error, device::DeviceKind};
 use pyo3::prelude::*;
 use std::{
     collections::BTreeMap,
     io::Write,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError, Weak,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
@@ -97,7 +101,7 @@ impl From<&blockmul::device::DeviceInfo> for Device {
 #[pyfunction]
 pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
     check_process()?;
-    let list = crate::detached(py, blockmul::Device::list)?;
+    let list = detached(py, blockmul::Device::list)?;
     Ok(list.iter().map(Device::from).collect())
 }
 
@@ -124,8 +128,16 @@ impl Place {
         }
     }
 
-    /// The place that the caller wants. `None` chooses by the number of products.
-    pub fn of(wanted: Option<Wanted>, products: impl FnOnce() -> u64, fp64: bool) -> PyResult<Self> {
+    /// The size of a computation of so many multiplications at this place.
+    pub fn size(&self, multiplications: u64) -> Size {
+        match self {
+            Self::Host => Size::Multiplications(multiplications),
+            Self::Device(_) => Size::OnDevice,
+        }
+    }
+
+    /// The place that the caller wants. `None` chooses by the number of multiplications.
+    pub fn of(wanted: Option<Wanted>, multiplications: u64, fp64: bool) -> PyResult<Self> {
         let name = match wanted {
             Some(Wanted::Name(name)) => Some(name),
             Some(Wanted::Index(index)) => Some(index.to_string()),
@@ -136,14 +148,13 @@ impl Place {
             Some("host") => Ok(Self::Host),
             Some(name) => Ok(Self::Device(opened(name)?)),
             None => {
-                let products = products();
-                if products < FOR_GPU || in_child() {
+                if multiplications < FOR_GPU || in_child() {
                     return Ok(Self::Host);
                 }
                 let device = opened_if_any()?.filter(|device| {
                     let info = device.info();
                     let least = if info.kind == DeviceKind::Gpu { FOR_GPU } else { FOR_CPU };
-                    products >= least && (info.fp64 || !fp64)
+                    multiplications >= least && (info.fp64 || !fp64)
                 });
                 Ok(device.map_or(Self::Host, Self::Device))
             }
@@ -170,7 +181,7 @@ pub fn wanted_device(wanted: Option<Wanted>) -> PyResult<(Device, blockmul::Devi
     };
     if name == "host" {
         let why = "\"host\" is no OpenCL device, and matrices are kept on one: see blockmul.devices()";
-        return Err(crate::arrays::refused("device", why));
+        return Err(refused("device", why));
     }
     let opened = opened(&name)?;
     Ok((Device::from(opened.info()), opened))
@@ -254,11 +265,12 @@ pub fn in_child() -> bool {
 pub fn check_process() -> PyResult<()> {
     match in_child() {
         false => Ok(()),
-        true => Err(crate::of_class(
+        true => Err(of_class(
             "NoDevice",
             "OpenCL does not work in a forked child of a process that used blockmul: use device=\"host\", or start \
              processes by \"spawn\" or \"forkserver\""
                 .into(),
+            Vec::new(),
         )),
     }
 }
@@ -303,28 +315,4 @@ fn tell_of_compiling(device: &blockmul::Device) {
             let _ = writeln!(std::io::stderr(), "blockmul: compiling kernels for {name} (once; they are kept)");
         }
     }));
-}
-
-/// Runs on so many threads, or on all cores.
-pub fn on_threads<R: Send>(threads: Option<usize>, compute: impl FnOnce() -> R + Send) -> R {
-    type Pools = Mutex<BTreeMap<(u32, usize), Arc<rayon::ThreadPool>>>;
-    static POOLS: OnceLock<Pools> = OnceLock::new();
-    // The threads of rayon's own pool do not exist in a child by fork.
-    let threads = match (threads, in_child()) {
-        (None, false) => return compute(),
-        (Some(threads), _) => threads.max(1),
-        (None, true) => std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    let key = (std::process::id(), threads);
-    let mut pools = POOLS.get_or_init(Pools::default).lock().unwrap_or_else(PoisonError::into_inner);
-    let pool = match pools.get(&key) {
-        Some(pool) => pool.clone(),
-        None => match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-            Ok(pool) => pools.entry(key).or_insert(Arc::new(pool)).clone(),
-            // The system has no more threads.
-            Err(_) => return compute(),
-        },
-    };
-    drop(pools);
-    pool.install(compute)
 }

@@ -4,12 +4,11 @@
 //! A handle is a number, and nothing but its caller guarantees that it is one. OpenCL itself is
 //! called through the library.
 use crate::{
-    arrays::refused,
-    detached,
     devices::{Device, check_process},
+    errors::{raised, refused},
     kept::Kept,
-    raised,
     resident::{Matrix, Vector, kind_of},
+    running::detached,
 };
 use blockmul::{
     BlockShape, DeviceMatrix, DeviceVector, Error,

@@ -1,9 +1,9 @@
 //! Products.
 use crate::{
-    arrays::{self, Arrays, Compressed, Numbers, refused},
-    detached,
-    devices::{Place, Wanted, check_process, on_threads},
-    raised,
+    arrays::{self, Arrays, Compressed, Numbers},
+    devices::{Place, Wanted, check_process},
+    errors::{raised, refused},
+    running::{Size, watched},
 };
 use blockmul::{
     BlockShape, DeviceMatrix, Part, Planned, Product, Semiring,
@@ -29,9 +29,8 @@ pub struct Ran {
 }
 
 impl Ran {
-    pub fn on_host(products: u64, method: &str, begun: Instant) -> Self {
-        let ms = begun.elapsed().as_secs_f64() * 1e3;
-        Self { place: "host".into(), method: method.into(), products, ms }
+    pub fn new(place: String, products: u64, method: &str, begun: Instant) -> Self {
+        Self { place, method: method.into(), products, ms: begun.elapsed().as_secs_f64() * 1e3 }
     }
 
     pub fn on_device(place: String, report: &Report) -> Self {
@@ -39,11 +38,6 @@ impl Ran {
         methods.dedup();
         let method = if methods.is_empty() { report.method.name().into() } else { methods.join(", ") };
         Self { place, method, products: report.products, ms: report.total_ms }
-    }
-
-    /// The same on another place.
-    pub fn at(self, place: String) -> Self {
-        Self { place, ..self }
     }
 
     pub fn into_dict<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -73,9 +67,10 @@ fn products_of(a: AnyView<'_>, b: AnyView<'_>) -> u64 {
     y.row_idx().iter().map(|&k| col_ptr[k as usize + 1] - col_ptr[k as usize]).sum()
 }
 
-/// Multiplications of numbers in A·B.
-fn work_of(a: AnyView<'_>, b: AnyView<'_>) -> u64 {
-    products_of(a, b).saturating_mul((a.shape().area() * b.shape().cols()) as u64)
+/// Numbers of products of entries and of multiplications of numbers in A·B.
+fn work_of(a: AnyView<'_>, b: AnyView<'_>) -> (u64, u64) {
+    let products = products_of(a, b);
+    (products, products.saturating_mul((a.shape().area() * b.shape().cols()) as u64))
 }
 
 fn is_double(a: AnyView<'_>) -> bool {
@@ -96,7 +91,8 @@ pub fn multiply<'py>(
 ) -> Result<'py> {
     let (a, b) = (a.check("a")?, b.check("b")?);
     let (a, b) = (a.view()?, b.view()?);
-    let place = Place::of(device, || work_of(a, b), is_double(a))?;
+    let (products, work) = work_of(a, b);
+    let place = Place::of(device, work, is_double(a))?;
     let given = method.is_some();
     let method: Method = method.map_or(Ok(Method::Auto), str::parse).map_err(raised)?;
     if given && matches!(place, Place::Host) {
@@ -105,19 +101,17 @@ pub fn multiply<'py>(
     if method.needs_mask() {
         return Err(refused("method", format_args!("{method} is for masked()")));
     }
-    let computed = detached(py, || {
-        on_threads(threads, || match &place {
-            Place::Host => {
-                let begun = Instant::now();
-                let c = reference::multiply_any(Semiring::PlusTimes, a, b)?;
-                Ok((c, Ran::on_host(products_of(a, b), "host", begun)))
-            }
-            Place::Device(device) => {
-                let (a, b) = (device.upload_any(a)?, device.upload_any(b)?);
-                let (c, report) = Product::of(&a, &b).method(method).run_to_host()?;
-                Ok((c, Ran::on_device(place.name(), &report)))
-            }
-        })
+    let computed = watched(py, threads, place.size(work), || match &place {
+        Place::Host => {
+            let begun = Instant::now();
+            let c = reference::multiply_any(Semiring::PlusTimes, a, b)?;
+            Ok((c, Ran::new(place.name(), products, "host", begun)))
+        }
+        Place::Device(device) => {
+            let (a, b) = (device.upload_any(a)?, device.upload_any(b)?);
+            let (c, report) = Product::of(&a, &b).method(method).run_to_host()?;
+            Ok((c, Ran::on_device(place.name(), &report)))
+        }
     })?;
     result(py, computed, narrow)
 }
@@ -141,25 +135,20 @@ pub fn gram<'py>(
         _ => Part::Full,
     };
     // A row of n entries has n² products.
-    let work = || {
-        let lengths = a.pattern().col_ptr().windows(2).map(|ends| ends[1] - ends[0]);
-        let by_rows = a.kind().is_row_major();
-        lengths.map(|n| if by_rows { n * n } else { 8 * n }).sum::<u64>() * a.shape().area() as u64
-    };
+    let lengths = a.pattern().col_ptr().windows(2).map(|ends| ends[1] - ends[0]);
+    let by_rows = a.kind().is_row_major();
+    let work = lengths.map(|n| if by_rows { n * n } else { 8 * n }).sum::<u64>() * a.shape().area() as u64;
     let place = Place::of(device, work, is_double(a))?;
-    let computed = detached(py, || {
-        on_threads(threads, || match &place {
-            Place::Host => {
-                let begun = Instant::now();
-                let products = work();
-                Ok((reference::gram_any(a, part)?, Ran::on_host(products, "host", begun)))
-            }
-            Place::Device(device) => {
-                let a = device.upload_any(a)?;
-                let (c, report) = Product::gram(&a).part(part).run_to_host()?;
-                Ok((c, Ran::on_device(place.name(), &report)))
-            }
-        })
+    let computed = watched(py, threads, place.size(work), || match &place {
+        Place::Host => {
+            let begun = Instant::now();
+            Ok((reference::gram_any(a, part)?, Ran::new(place.name(), work, "host", begun)))
+        }
+        Place::Device(device) => {
+            let a = device.upload_any(a)?;
+            let (c, report) = Product::gram(&a).part(part).run_to_host()?;
+            Ok((c, Ran::on_device(place.name(), &report)))
+        }
     })?;
     result(py, computed, narrow)
 }
@@ -178,21 +167,20 @@ pub fn masked<'py>(
 ) -> Result<'py> {
     let (a, b, mask) = (a.check("a")?, b.check("b")?, mask.check("mask")?);
     let (a, b, mask) = (a.view()?, b.view()?, mask.view()?);
-    let place = Place::of(device, || work_of(a, b), is_double(a))?;
-    let computed = detached(py, || {
-        on_threads(threads, || match &place {
-            Place::Host => {
-                let begun = Instant::now();
-                let c = reference::multiply_any_masked(Semiring::PlusTimes, a, b, mask)?;
-                Ok((c, Ran::on_host(products_of(a, b), "host", begun)))
-            }
-            Place::Device(device) => {
-                let (a, b) = (device.upload_any(a)?, device.upload_any(b)?);
-                let mask = device.upload_any(mask)?.pattern();
-                let (c, report) = Product::of(&a, &b).mask(&mask).run_to_host()?;
-                Ok((c, Ran::on_device(place.name(), &report)))
-            }
-        })
+    let (products, work) = work_of(a, b);
+    let place = Place::of(device, work, is_double(a))?;
+    let computed = watched(py, threads, place.size(work), || match &place {
+        Place::Host => {
+            let begun = Instant::now();
+            let c = reference::multiply_any_masked(Semiring::PlusTimes, a, b, mask)?;
+            Ok((c, Ran::new(place.name(), products, "host", begun)))
+        }
+        Place::Device(device) => {
+            let (a, b) = (device.upload_any(a)?, device.upload_any(b)?);
+            let mask = device.upload_any(mask)?.pattern();
+            let (c, report) = Product::of(&a, &b).mask(&mask).run_to_host()?;
+            Ok((c, Ran::on_device(place.name(), &report)))
+        }
     })?;
     result(py, computed, narrow)
 }
@@ -224,20 +212,19 @@ pub fn multiply_dense<'py>(
     // D·A is the transpose of Aᵀ·Dᵀ.
     let (a, d) = if from_right { (a.as_transpose(), d.transposed()) } else { (a, d) };
     let products = (a.nnz() * d.shape().cols) as u64;
-    let place = Place::of(device, || products.saturating_mul(a.shape().area() as u64), is_double(a))?;
-    let (c, ran) = detached(py, || {
-        on_threads(threads, || match &place {
-            Place::Host => {
-                let begun = Instant::now();
-                Ok((dense::multiply_on_host(a, d)?, Ran::on_host(products, "rows", begun)))
-            }
-            Place::Device(device) => {
-                let (a, d) = (device.upload_any(a)?, device.upload_any_dense(d)?);
-                let begun = Instant::now();
-                let c: AnyDense = dense::multiply(&a, &d)?.download()?;
-                Ok((c, Ran { place: place.name(), ..Ran::on_host(products, "auto", begun) }))
-            }
-        })
+    let work = products.saturating_mul(a.shape().area() as u64);
+    let place = Place::of(device, work, is_double(a))?;
+    let (c, ran) = watched(py, threads, place.size(work), || match &place {
+        Place::Host => {
+            let begun = Instant::now();
+            Ok((dense::multiply_on_host(a, d)?, Ran::new(place.name(), products, "rows", begun)))
+        }
+        Place::Device(device) => {
+            let (a, d) = (device.upload_any(a)?, device.upload_any_dense(d)?);
+            let begun = Instant::now();
+            let c: AnyDense = dense::multiply(&a, &d)?.download()?;
+            Ok((c, Ran::new(place.name(), products, "auto", begun)))
+        }
     })?;
     Ok((arrays::numbers(py, c.into_values()), ran.into_dict(py)?))
 }
@@ -251,6 +238,7 @@ pub struct Plan {
     place: String,
     on_device: bool,
     products: u64,
+    size: Size,
     threads: Option<usize>,
 }
 
@@ -320,26 +308,23 @@ impl Plan {
     ) -> PyResult<(Self, Arrays<'py>)> {
         let (a, b) = (a.check("a")?, b.check("b")?);
         let (a, b) = (a.view()?, b.view()?);
-        let products = products_of(a, b);
-        let place = Place::of(device, || work_of(a, b), is_double(a))?;
-        let (state, c) = detached(py, || {
-            on_threads(threads, || match &place {
-                Place::Host => {
-                    let c = reference::multiply_any(Semiring::PlusTimes, a, b)?;
-                    Ok((State::Host, c))
-                }
-                Place::Device(device) => {
-                    let factors = [device.upload_any(a)?, device.upload_any(b)?];
-                    let plan = Product::of(&factors[0], &factors[1]).plan()?;
-                    let c = plan.output()?;
-                    let of_c = c.download()?;
-                    Ok((State::Device(Box::new(OnDevice { factors, plan, c })), of_c))
-                }
-            })
+        let (products, work) = work_of(a, b);
+        let place = Place::of(device, work, is_double(a))?;
+        let (state, c) = watched(py, threads, place.size(work), || match &place {
+            Place::Host => Ok((State::Host, reference::multiply_any(Semiring::PlusTimes, a, b)?)),
+            Place::Device(device) => {
+                let factors = [device.upload_any(a)?, device.upload_any(b)?];
+                let plan = Product::of(&factors[0], &factors[1]).plan()?;
+                let c = plan.output()?;
+                let of_c = c.download()?;
+                Ok((State::Device(Box::new(OnDevice { factors, plan, c })), of_c))
+            }
         })?;
         let kept = [Kept::of(a), Kept::of(b)];
         let on_device = matches!(place, Place::Device(_));
-        let plan = Self { state: Mutex::new(state), kept, place: place.name(), on_device, products, threads };
+        // The kernels of a plan have been compiled.
+        let size = Size::Multiplications(work);
+        let plan = Self { state: Mutex::new(state), kept, place: place.name(), on_device, products, size, threads };
         Ok((plan, arrays::handed(py, c, narrow)))
     }
 
@@ -359,10 +344,10 @@ impl Plan {
             check_process()?;
         }
         let begun = Instant::now();
-        let values = detached(py, || {
-            on_threads(self.threads, || self.state.lock().unwrap_or_else(PoisonError::into_inner).execute(factors))
+        let values = watched(py, self.threads, self.size, || {
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).execute(factors)
         })?;
-        let ran = Ran { place: self.place.clone(), ..Ran::on_host(self.products, "plan", begun) };
+        let ran = Ran::new(self.place.clone(), self.products, "plan", begun);
         Ok((arrays::numbers(py, values), ran.into_dict(py)?))
     }
 }

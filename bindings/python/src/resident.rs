@@ -4,14 +4,15 @@
 //! transpose by rows, which has the same arrays. So every matrix here is a stored matrix S, or the
 //! transpose of one, and a transpose shares S.
 use crate::{
-    arrays::{self, Arrays, Compressed, Numbers, refused},
-    detached,
+    arrays::{self, Arrays, Compressed, Numbers},
     devices::{Device, Wanted, check_process, wanted_device},
+    errors::refused,
     kept::Kept,
+    running::detached,
 };
 use blockmul::{
     BlockShape, DeviceMatrix, DeviceVector,
-    element::{Any, AnyValues, ElementType},
+    element::{Any, ElementType},
     matrix::{AnyMatrix, AnyView, MatrixKind, Pattern},
     plan::Apply,
 };
@@ -242,14 +243,6 @@ impl Vector {
     }
 }
 
-/// Copies numbers of Python.
-fn copied(numbers: &Numbers<'_>) -> PyResult<AnyValues> {
-    Ok(match numbers {
-        Numbers::F64(array) => AnyValues::F64(array.as_slice()?.to_vec()),
-        Numbers::F32(array) => AnyValues::F32(array.as_slice()?.to_vec()),
-    })
-}
-
 #[pymethods]
 impl Vector {
     /// Copies numbers to a device.
@@ -257,7 +250,7 @@ impl Vector {
     #[pyo3(signature = (x, device=None))]
     fn upload(py: Python<'_>, x: Bound<'_, PyUntypedArray>, device: Option<Wanted>) -> PyResult<Self> {
         let (device, opened) = wanted_device(device)?;
-        let values = copied(&Numbers::new("x", &x)?)?;
+        let values = Numbers::new("x", &x)?.copied()?;
         let on_device = detached(py, || opened.upload_any_vector(&values))?;
         Ok(Self::new(on_device, device, Vec::new()))
     }
@@ -290,7 +283,7 @@ impl Vector {
     /// Replaces the numbers.
     fn update(&self, py: Python<'_>, x: Bound<'_, PyUntypedArray>) -> PyResult<()> {
         check_process()?;
-        let values = copied(&Numbers::new("x", &x)?)?;
+        let values = Numbers::new("x", &x)?.copied()?;
         detached(py, || write(&self.stored.on_device).write_any(&values))
     }
 

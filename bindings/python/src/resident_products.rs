@@ -1,12 +1,11 @@
 //! Products of matrices that stay on a device.
 use crate::{
-    arrays::refused,
-    detached,
     devices::{Device, check_process},
+    errors::{raised, refused},
     kept::Kept,
     products::Ran,
-    raised,
     resident::{Matrix, OfMatrix, Stored, Vector, lock, read, write},
+    running::{Size, detached, watched},
 };
 use blockmul::{
     DeviceMatrix, Part, Planned, Product,
@@ -103,7 +102,7 @@ pub fn multiply_resident<'py>(py: Python<'py>, a: &Matrix, b: &Matrix, method: O
         return Err(refused("method", format_args!("{method} is for masked()")));
     }
     let factors = Factors::of(a, b, product_is_transposed(py, a, b));
-    let (c, report) = detached(py, || {
+    let (c, report) = watched(py, None, Size::OnDevice, || {
         let locks = Locks::new(&factors.stored(), None);
         factors.product(&locks).method(method).untimed().run_with_report()
     })?;
@@ -116,7 +115,7 @@ pub fn multiply_resident<'py>(py: Python<'py>, a: &Matrix, b: &Matrix, method: O
 pub fn masked_resident<'py>(py: Python<'py>, a: &Matrix, b: &Matrix, mask: &Matrix) -> Computed<'py, Matrix> {
     check_process()?;
     let factors = Factors::of(a, b, mask.transposed);
-    let (c, report) = detached(py, || {
+    let (c, report) = watched(py, None, Size::OnDevice, || {
         let [left, right] = factors.stored();
         let locks = Locks::new(&[left, right, &mask.stored], None);
         let pattern = locks.of(&mask.stored).pattern();
@@ -136,7 +135,7 @@ pub fn gram_resident<'py>(py: Python<'py>, a: &Matrix, part: &str) -> Computed<'
         ("upper", false) | ("lower", true) => Part::Upper,
         _ => Part::Full,
     };
-    let (c, report) = detached(py, || {
+    let (c, report) = watched(py, None, Size::OnDevice, || {
         let stored = read(&a.stored.on_device);
         let j = Factor::from(&**stored);
         Product::gram(if a.transposed { j.t() } else { j }).part(part).untimed().run_with_report()
@@ -147,30 +146,31 @@ pub fn gram_resident<'py>(py: Python<'py>, a: &Matrix, part: &str) -> Computed<'
 
 /// A·x, or x·A with `from_left`. Returns when the product is enqueued.
 #[pyfunction]
-pub fn apply<'py>(py: Python<'py>, a: &Matrix, x: &Vector, from_left: bool) -> Computed<'py, Vector> {
+pub fn apply_resident<'py>(py: Python<'py>, a: &Matrix, x: &Vector, from_left: bool) -> Computed<'py, Vector> {
     check_process()?;
     let begun = Instant::now();
     let transposed = a.transposed != from_left;
     let stored = &*a.stored;
+    let known = lock(&stored.applies)[usize::from(transposed)].clone();
+    let plan = match known {
+        Some(plan) => plan,
+        None => {
+            let made = watched(py, None, Size::OnDevice, || {
+                let of_a = read(&stored.on_device);
+                let options = Apply::of(&of_a);
+                if transposed { options.transposed() } else { options }.plan()
+            })?;
+            lock(&stored.applies)[usize::from(transposed)].get_or_insert(Arc::new(made)).clone()
+        }
+    };
     let y = detached(py, || {
         let (of_a, x) = (read(&stored.on_device), read(&x.stored.on_device));
-        let mut applies = lock(&stored.applies);
-        let known = &mut applies[usize::from(transposed)];
-        let plan = match known {
-            Some(plan) => plan.clone(),
-            None => {
-                let options = Apply::of(&of_a);
-                let plan = Arc::new(if transposed { options.transposed() } else { options }.plan()?);
-                known.insert(plan).clone()
-            }
-        };
-        drop(applies);
         let mut y = plan.output()?;
         plan.execute((&**of_a, &**x), &mut y)?;
         Ok(y)
     })?;
     let products = a.about(py, DeviceMatrix::nnz) as u64;
-    let ran = Ran::on_host(products, "apply", begun).at(a.stored.device.name()).into_dict(py)?;
+    let ran = Ran::new(a.stored.device.name(), products, "apply", begun).into_dict(py)?;
     Ok((Vector::new(y, stored.device.clone(), Vec::new()), ran))
 }
 
@@ -190,7 +190,7 @@ impl DevicePlan {
     fn new(py: Python<'_>, a: &Matrix, b: &Matrix) -> PyResult<Self> {
         check_process()?;
         let factors = Factors::of(a, b, product_is_transposed(py, a, b));
-        let plan = detached(py, || {
+        let plan = watched(py, None, Size::OnDevice, || {
             let locks = Locks::new(&factors.stored(), None);
             factors.product(&locks).plan()
         })?;
@@ -235,7 +235,7 @@ impl DevicePlan {
             self.plan.execute((left, right), &mut **written).map(drop)
         })?;
         let products = self.plan.cost().products;
-        let ran = Ran::on_host(products, "plan", begun).at(self.device.name()).into_dict(py)?;
+        let ran = Ran::new(self.device.name(), products, "plan", begun).into_dict(py)?;
         Ok((c, ran))
     }
 }

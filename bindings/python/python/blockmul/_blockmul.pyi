@@ -9,9 +9,9 @@ from ._types import Arrays, Compressed, Report
 
 __all__ = [
     "__version__",
-    "Error",
     "Device",
     "Plan",
+    "Reduced",
     "Marker",
     "Matrix",
     "Vector",
@@ -22,7 +22,7 @@ __all__ = [
     "multiply_resident",
     "masked_resident",
     "gram_resident",
-    "apply",
+    "apply_resident",
     "adopt_matrix",
     "matrix_pointers",
     "adopt_vector",
@@ -30,6 +30,7 @@ __all__ = [
     "multiply",
     "gram",
     "masked",
+    "schur",
     "multiply_dense",
 ]
 
@@ -42,8 +43,6 @@ class _Handle(Protocol):
 
     @property
     def int_ptr(self) -> int: ...
-
-class Error(Exception): ...
 
 @final
 class Device:
@@ -133,13 +132,17 @@ class Plan:
     ) -> tuple[Plan, Arrays]: ...
     def execute(self, a: Compressed, b: Compressed) -> tuple[NDArray[Any], Report]: ...
 
+@final
+class Reduced:
+    def back_substitute(self, x: NDArray[Any]) -> NDArray[Any]: ...
+
 def devices() -> list[Device]: ...
 def finish() -> None: ...
 def counters(device: Device) -> dict[str, int]: ...
 def multiply_resident(a: Matrix, b: Matrix, method: str | None = None) -> tuple[Matrix, Report]: ...
 def masked_resident(a: Matrix, b: Matrix, mask: Matrix) -> tuple[Matrix, Report]: ...
 def gram_resident(a: Matrix, part: str) -> tuple[Matrix, Report]: ...
-def apply(a: Matrix, x: Vector, from_left: bool) -> tuple[Vector, Report]: ...
+def apply_resident(a: Matrix, x: Vector, from_left: bool) -> tuple[Vector, Report]: ...
 def adopt_matrix(
     format: str,
     shape: tuple[int, int],
@@ -174,6 +177,18 @@ def masked(
     device: _Where = None,
     threads: int | None = None,
 ) -> tuple[Arrays, Report]: ...
+def schur(
+    u: Compressed,
+    w: Compressed,
+    v: Compressed,
+    b_u: NDArray[Any],
+    b_v: NDArray[Any],
+    damping: tuple[str, float],
+    whole: bool,
+    narrow: bool,
+    device: _Where = None,
+    threads: int | None = None,
+) -> tuple[Arrays, NDArray[Any], Reduced, Report]: ...
 def multiply_dense(
     a: Compressed,
     d: NDArray[Any],

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _blockmul, _device
-from ._calls import keep as _keep
-from ._calls import where as _where
+from ._calls import keep as keep
+from ._calls import where as where
 from ._device import DeviceMatrix, DeviceVector
 from ._errors import BadInput
 from ._sparse import (
@@ -28,9 +28,9 @@ from ._sparse import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._calls import Where as _Where
+    from ._calls import Where as Where
 
-    _Sparse: TypeAlias = sp.sparray | sp.spmatrix
+    Sparse: TypeAlias = sp.sparray | sp.spmatrix
     _Left = TypeVar("_Left", sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.bsr_array, sp.bsr_matrix)
 
 
@@ -41,15 +41,15 @@ def _check_method(method: Any) -> None:
 
 @overload
 def multiply(
-    a: sp.coo_array, b: _Sparse, *, device: _Where = None, method: str | None = None, threads: int | None = None
+    a: sp.coo_array, b: Sparse, *, device: Where = None, method: str | None = None, threads: int | None = None
 ) -> sp.csr_array: ...
 @overload
 def multiply(
-    a: sp.coo_matrix, b: _Sparse, *, device: _Where = None, method: str | None = None, threads: int | None = None
+    a: sp.coo_matrix, b: Sparse, *, device: Where = None, method: str | None = None, threads: int | None = None
 ) -> sp.csr_matrix: ...
 @overload
 def multiply(
-    a: _Left, b: _Sparse, *, device: _Where = None, method: str | None = None, threads: int | None = None
+    a: _Left, b: Sparse, *, device: Where = None, method: str | None = None, threads: int | None = None
 ) -> _Left: ...
 @overload
 def multiply(a: DeviceMatrix, b: DeviceMatrix, *, method: str | None = None) -> DeviceMatrix: ...
@@ -59,13 +59,13 @@ def multiply(a: DeviceMatrix, b: DeviceVector) -> DeviceVector: ...
 def multiply(a: DeviceVector, b: DeviceMatrix) -> DeviceVector: ...
 @overload
 def multiply(
-    a: _Sparse, b: NDArray[Any], *, device: _Where = None, method: None = None, threads: int | None = None
+    a: Sparse, b: NDArray[Any], *, device: Where = None, method: None = None, threads: int | None = None
 ) -> NDArray[Any]: ...
 @overload
 def multiply(
-    a: NDArray[Any], b: _Sparse, *, device: _Where = None, method: None = None, threads: int | None = None
+    a: NDArray[Any], b: Sparse, *, device: Where = None, method: None = None, threads: int | None = None
 ) -> NDArray[Any]: ...
-def multiply(a: Any, b: Any, *, device: _Where = None, method: str | None = None, threads: int | None = None) -> Any:
+def multiply(a: Any, b: Any, *, device: Where = None, method: str | None = None, threads: int | None = None) -> Any:
     """The product a·b.
 
     `a` is a sparse matrix of SciPy in CSR, CSC, BSR or COO, `b` another one, or a NumPy array of one
@@ -82,7 +82,7 @@ def multiply(a: Any, b: Any, *, device: _Where = None, method: str | None = None
     if _device.any_is_resident(a, b):
         _check_method(method)
         return _device.multiply(a, b, device, threads, method)
-    device, threads = _where(device, threads)
+    device, threads = where(device, threads)
     _check_method(method)
     if not sp.issparse(a) and sp.issparse(b):
         return _dense(sparse("b", b), a, True, device, method, threads)
@@ -94,7 +94,7 @@ def multiply(a: Any, b: Any, *, device: _Where = None, method: str | None = None
     a, b = meeting(a, b)
     narrow = may_be_narrow(a, b)
     arrays, ran = _blockmul.multiply(compressed(a, dtype), compressed(b, dtype), narrow, device, method, threads)
-    _keep(ran)
+    keep(ran)
     return built(a, arrays, (a.shape[0], b.shape[1]), _block(a, b))
 
 
@@ -102,8 +102,10 @@ def _block(a: Any, b: Any) -> tuple[int, int]:
     return (a.blocksize[0], b.blocksize[1]) if a.format == "bsr" else (1, 1)
 
 
-def _dense(a: Any, d: Any, from_right: bool, device: _Where, method: str | None, threads: int | None) -> NDArray[Any]:
-    name = "a" if from_right else "b"
+def _dense(
+    a: Any, d: Any, from_right: bool, device: Where, method: str | None, threads: int | None, right: str = "b"
+) -> NDArray[Any]:
+    name = "a" if from_right else right
     if not isinstance(d, np.ndarray | list | tuple):
         raise TypeError(f"{name}: {type(d).__name__} is neither a sparse matrix of SciPy nor a NumPy array")
     d = np.asarray(d)
@@ -118,7 +120,7 @@ def _dense(a: Any, d: Any, from_right: bool, device: _Where, method: str | None,
         found = "x".join(map(str, d.shape)) if d.ndim == 2 else f"of {d.size} numbers"
         of_a = f"{a.shape[0]}x{a.shape[1]}"
         a_is, b_is = (found, of_a) if from_right else (of_a, found)
-        raise BadInput(f"cannot multiply: a is {a_is}, b is {b_is}")
+        raise BadInput(f"cannot multiply: a is {a_is}, {right} is {b_is}")
     by_rows = d.ndim == 1 or d.flags.c_contiguous or not d.flags.f_contiguous
     if d.ndim == 1:
         sides = (1, d.size) if from_right else (d.size, 1)
@@ -126,7 +128,7 @@ def _dense(a: Any, d: Any, from_right: bool, device: _Where, method: str | None,
         sides = d.shape
     numbers = flat(d if by_rows else d.T, dtype)
     values, ran = _blockmul.multiply_dense(compressed(a, dtype), numbers, sides, by_rows, from_right, device, threads)
-    _keep(ran)
+    keep(ran)
     if d.ndim == 1:
         return values
     rows, columns = (d.shape[0], a.shape[1]) if from_right else (a.shape[0], d.shape[1])
@@ -134,11 +136,25 @@ def _dense(a: Any, d: Any, from_right: bool, device: _Where, method: str | None,
 
 
 @overload
+def apply(a: Sparse, x: NDArray[Any], *, device: Where = None, threads: int | None = None) -> NDArray[Any]: ...
+@overload
+def apply(a: DeviceMatrix, x: DeviceVector) -> DeviceVector: ...
+def apply(a: Any, x: Any, *, device: Where = None, threads: int | None = None) -> Any:
+    """The vector a·x, as `multiply` computes it. `apply(a.T, x)` is aᵀ·x, for which nothing is transposed."""
+    if _device.any_is_resident(a, x):
+        return _device.apply(a, x, device, threads)
+    device, threads = where(device, threads)
+    if sp.issparse(x) or np.ndim(x) != 1:
+        raise BadInput(f"x: has {np.ndim(x)} dimensions, not 1: use multiply(a, x)")
+    return _dense(sparse("a", a), x, False, device, None, threads, "x")
+
+
+@overload
 def gram(
     a: sp.coo_array,
     *,
     part: Literal["full", "lower", "upper"] = "full",
-    device: _Where = None,
+    device: Where = None,
     threads: int | None = None,
 ) -> sp.csr_array: ...
 @overload
@@ -146,45 +162,45 @@ def gram(
     a: sp.coo_matrix,
     *,
     part: Literal["full", "lower", "upper"] = "full",
-    device: _Where = None,
+    device: Where = None,
     threads: int | None = None,
 ) -> sp.csr_matrix: ...
 @overload
 def gram(
-    a: _Left, *, part: Literal["full", "lower", "upper"] = "full", device: _Where = None, threads: int | None = None
+    a: _Left, *, part: Literal["full", "lower", "upper"] = "full", device: Where = None, threads: int | None = None
 ) -> _Left: ...
 @overload
 def gram(a: DeviceMatrix, *, part: Literal["full", "lower", "upper"] = "full") -> DeviceMatrix: ...
 def gram(
-    a: Any, *, part: Literal["full", "lower", "upper"] = "full", device: _Where = None, threads: int | None = None
+    a: Any, *, part: Literal["full", "lower", "upper"] = "full", device: Where = None, threads: int | None = None
 ) -> Any:
     """aᵀ·a, or its "lower" or "upper" triangle (`part`), in the kind and format of `a`."""
     if part not in ("full", "lower", "upper"):
         raise BadInput(f"part: {part!r} is not 'full', 'lower' or 'upper'")
     if _device.any_is_resident(a):
         return _device.gram(a, part, device, threads)
-    device, threads = _where(device, threads)
+    device, threads = where(device, threads)
     a = sparse("a", a)
     dtype = common_dtype(a)
     arrays, ran = _blockmul.gram(compressed(a, dtype), part, may_be_narrow(a), device, threads)
-    _keep(ran)
+    keep(ran)
     block = (a.blocksize[1],) * 2 if a.format == "bsr" else (1, 1)
     return built(a, arrays, (a.shape[1], a.shape[1]), block)
 
 
 @overload
 def masked(
-    a: sp.coo_array, b: _Sparse, mask: _Sparse, *, device: _Where = None, threads: int | None = None
+    a: sp.coo_array, b: Sparse, mask: Sparse, *, device: Where = None, threads: int | None = None
 ) -> sp.csr_array: ...
 @overload
 def masked(
-    a: sp.coo_matrix, b: _Sparse, mask: _Sparse, *, device: _Where = None, threads: int | None = None
+    a: sp.coo_matrix, b: Sparse, mask: Sparse, *, device: Where = None, threads: int | None = None
 ) -> sp.csr_matrix: ...
 @overload
-def masked(a: _Left, b: _Sparse, mask: _Sparse, *, device: _Where = None, threads: int | None = None) -> _Left: ...
+def masked(a: _Left, b: Sparse, mask: Sparse, *, device: Where = None, threads: int | None = None) -> _Left: ...
 @overload
 def masked(a: DeviceMatrix, b: DeviceMatrix, mask: DeviceMatrix) -> DeviceMatrix: ...
-def masked(a: Any, b: Any, mask: Any, *, device: _Where = None, threads: int | None = None) -> Any:
+def masked(a: Any, b: Any, mask: Any, *, device: Where = None, threads: int | None = None) -> Any:
     """The entries of a·b at the places of `mask`, whose values do not matter.
 
     A place that receives no product has an explicit zero. The result has the kind and format of `a`.
@@ -192,7 +208,7 @@ def masked(a: Any, b: Any, mask: Any, *, device: _Where = None, threads: int | N
     """
     if _device.any_is_resident(a, b, mask):
         return _device.masked(a, b, mask, device, threads)
-    device, threads = _where(device, threads)
+    device, threads = where(device, threads)
     a, b, mask = sparse("a", a), sparse("b", b), sparse("mask", mask, real=False)
     dtype = common_dtype(a, b)
     a, b = meeting(a, b)
@@ -204,7 +220,7 @@ def masked(a: Any, b: Any, mask: Any, *, device: _Where = None, threads: int | N
     arrays, ran = _blockmul.masked(
         compressed(a, dtype), compressed(b, dtype), compressed(mask, dtype), narrow, device, threads
     )
-    _keep(ran)
+    keep(ran)
     return built(a, arrays, shape, block)
 
 
@@ -220,15 +236,15 @@ class Plan:
     """
 
     @overload
-    def __init__(self, a: _Sparse, b: _Sparse, *, device: _Where = None, threads: int | None = None) -> None: ...
+    def __init__(self, a: Sparse, b: Sparse, *, device: Where = None, threads: int | None = None) -> None: ...
     @overload
     def __init__(self, a: DeviceMatrix, b: DeviceMatrix) -> None: ...
-    def __init__(self, a: Any, b: Any, *, device: _Where = None, threads: int | None = None) -> None:
+    def __init__(self, a: Any, b: Any, *, device: Where = None, threads: int | None = None) -> None:
         self._resident: _device.Plan | None = None
         if _device.any_is_resident(a, b):
             self._resident = _device.Plan(a, b, device, threads)
             return
-        device, threads = _where(device, threads)
+        device, threads = where(device, threads)
         left, right = sparse("a", a), sparse("b", b)
         self._dtype = dtype = common_dtype(left, right)
         left, right = meeting(left, right)
@@ -240,11 +256,11 @@ class Plan:
         self._like = left.__class__((0, 0), dtype=dtype)
 
     @overload
-    def execute(self, a: sp.coo_array, b: _Sparse) -> sp.csr_array: ...
+    def execute(self, a: sp.coo_array, b: Sparse) -> sp.csr_array: ...
     @overload
-    def execute(self, a: sp.coo_matrix, b: _Sparse) -> sp.csr_matrix: ...
+    def execute(self, a: sp.coo_matrix, b: Sparse) -> sp.csr_matrix: ...
     @overload
-    def execute(self, a: _Left, b: _Sparse) -> _Left: ...
+    def execute(self, a: _Left, b: Sparse) -> _Left: ...
     @overload
     def execute(self, a: DeviceMatrix, b: DeviceMatrix, out: DeviceMatrix | None = None) -> DeviceMatrix: ...
     def execute(self, a: Any, b: Any, out: DeviceMatrix | None = None) -> Any:
@@ -259,6 +275,6 @@ class Plan:
             raise BadInput(f"a, b: the product is {dtype}, and the plan was made for {self._dtype}")
         a, b = meeting(a, b)
         values, ran = self._plan.execute(compressed(a, dtype), compressed(b, dtype))
-        _keep(ran)
+        keep(ran)
         indptr, indices = (array.copy() for array in self._pattern)
         return built(self._like, (indptr, indices, values), self._shape, self._block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,9 @@ _KINDS = {
 }
 _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 _LARGEST_SIDE = 32
+
+# The largest `indptr` of results that are copies of an empty matrix, which is kept.
+_SHORT = 2**12
 
 
 def sparse(name: str, argument: object, real: bool = True) -> Any:
@@ -61,7 +66,7 @@ def check_real(name: str, dtype: np.dtype[Any]) -> None:
 def _check_index(name: str, of: str, array: Any) -> None:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name}: {of} is a {type(array).__name__}, not a NumPy array")
-    if not (np.issubdtype(array.dtype, np.integer) and array.dtype.isnative):
+    if array.dtype.kind not in "iu" or not array.dtype.isnative:
         raise TypeError(f"{name}: {of} has the dtype {array.dtype}, not int32 or int64 in this machine's byte order")
     if array.ndim != 1:
         raise BadInput(f"{name}: {of} has {array.ndim} dimensions, not 1")
@@ -137,16 +142,22 @@ def _ones(mask: Any) -> Any:
 
 def common_dtype(*matrices: Any) -> np.dtype[Any]:
     """The dtype of the result: float64 unless all are float32."""
-    return np.result_type(*(matrix.dtype for matrix in matrices))
+    first, *others = {matrix.dtype for matrix in matrices}
+    return np.result_type(first, *others) if others else first
 
 
 def flat(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """The numbers one after another, without a copy where that is possible."""
     if values.dtype != dtype:
         values = values.astype(dtype)
-    if not (values.flags.c_contiguous and values.flags.aligned):
-        values = np.require(values, requirements=("C", "A"))
-    return values.reshape(-1)
+    values = _contiguous(values)
+    return values if values.ndim == 1 else values.reshape(-1)
+
+
+def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a contiguous copy."""
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.require(array, requirements=("C", "A"))
 
 
 def compressed(matrix: Any, dtype: DTypeLike) -> Compressed:
@@ -159,8 +170,8 @@ def compressed(matrix: Any, dtype: DTypeLike) -> Compressed:
         matrix.format,
         matrix.shape,
         block,
-        np.require(indptr, requirements=("C", "A")),
-        np.require(indices, requirements=("C", "A")),
+        _contiguous(indptr),
+        _contiguous(indices),
         flat(matrix.data, dtype),
     )
 
@@ -177,15 +188,29 @@ def may_be_narrow(left: Any, *others: Any) -> bool:
     return all(each.indices.dtype == np.int32 and each.indptr.dtype == np.int32 for each in (left, *others))
 
 
-def built(like: Any, arrays: Arrays, shape: tuple[int, int], block: tuple[int, int]) -> Any:
-    """A result in the format and kind of `like`, over the arrays."""
+def built(
+    like: Any, arrays: Arrays, shape: tuple[int, int], block: tuple[int, int], *, stored: str | None = None
+) -> Any:
+    """A result in the kind of `like` over the arrays, which are in its format if they are not in `stored`."""
     indptr, indices, data = arrays
-    if like.format == "bsr":
+    form = stored or like.format
+    if form == "bsr":
         data = data.reshape(-1, *block)
-    made = _KINDS[like.format, is_array(like)]((data, indices, indptr), shape=shape, copy=False)
+    if indptr.size <= _SHORT:
+        # SciPy's constructor checks the arrays, which takes longer than a small product.
+        made = copy.copy(_empty(_KINDS[form, is_array(like)], shape))
+        made.data, made.indices, made.indptr = data, indices, indptr
+    else:
+        made = _KINDS[form, is_array(like)]((data, indices, indptr), shape=shape, copy=False)
     made.has_sorted_indices = True
     made.has_canonical_format = True
     return made
+
+
+@lru_cache(maxsize=64)
+def _empty(kind: Any, shape: tuple[int, int]) -> Any:
+    """A matrix without entries, to be copied."""
+    return kind(shape, dtype=np.float64)
 
 
 def meeting(a: Any, b: Any) -> tuple[Any, Any]:
