@@ -10,6 +10,7 @@ use blockmul::{
         problem::{AnyProblem, Loss, Named, read},
     },
 };
+use std::ops::ControlFlow;
 
 fn main() -> blockmul::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -44,6 +45,7 @@ fn main() -> blockmul::Result<()> {
     println!("{}", report::HEAD);
     let solution = minimize(&problem, first.state, &device, &options, |iteration| {
         println!("{}", report::line(iteration));
+        ControlFlow::Continue(())
     })?;
     let [residuals, products, linear] = report::sums(&solution.iterations);
     println!(

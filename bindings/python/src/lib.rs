@@ -5,6 +5,7 @@ mod devices;
 mod errors;
 mod handles;
 mod kept;
+mod problems;
 mod products;
 mod resident;
 mod resident_products;
@@ -38,5 +39,9 @@ fn _blockmul(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(products::gram, module)?)?;
     module.add_function(wrap_pyfunction!(products::masked, module)?)?;
     module.add_function(wrap_pyfunction!(schur::schur, module)?)?;
-    module.add_function(wrap_pyfunction!(products::multiply_dense, module)?)
+    module.add_function(wrap_pyfunction!(products::multiply_dense, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::read_bal, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::read_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::bundle_adjust, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::pose_graph, module)?)
 }

@@ -58,6 +58,25 @@ ran = blockmul.report()
 assert_type(ran["products"] if ran else 0, int)
 assert_type(blockmul.devices()[0].kind in ("gpu", "cpu"), bool)
 
+given = blockmul.read_bal("problem.txt")
+moved = blockmul.bundle_adjust(*given, hold=[0], loss="huber:1", callback=lambda it: it.cost < 1)
+assert_type(moved.summary.iterations[0].conjugate_steps, int | None)
+graph = blockmul.read_g2o("graph.g2o")
+poses, summary = blockmul.pose_graph(graph.poses, graph.i, graph.j, graph.measurements, hold=graph.hold)
+assert_type(summary.converged, bool)
+both = blockmul.pose_graph(
+    graph.poses,
+    graph.i,
+    graph.j,
+    graph.measurements,
+    landmarks=graph.landmarks,
+    sighting_pose=graph.sighting_pose,
+    sighting_landmark=graph.sighting_landmark,
+    sightings=graph.sightings,
+)
+assert_type(both, blockmul.GraphSolution)
+
+blockmul.bundle_adjust(*given, method="newton")  # type: ignore[arg-type]
 blockmul.gram(csr, part="left")  # type: ignore[call-overload]
 blockmul.multiply(csr, dense, method="esc")  # type: ignore[call-overload]
 blockmul.multiply(csr, "dense")  # type: ignore[call-overload]

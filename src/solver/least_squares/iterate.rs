@@ -12,7 +12,7 @@ use crate::{
     events::ms,
     solver::problem::{LeastSquares, Linearization},
 };
-use std::time::Instant;
+use std::{ops::ControlFlow, time::Instant};
 
 /// A problem at a state.
 pub trait Walk {
@@ -62,7 +62,7 @@ pub fn iterate(
     walk: &mut dyn Walk,
     device: &Device,
     options: &Options,
-    each: &mut dyn FnMut(&Iteration),
+    each: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Result<Solution<()>> {
     let began = Clock::start(device);
     let mut linearization = walk.prepare(device)?;
@@ -148,11 +148,12 @@ pub fn iterate(
         fresh = taken;
         iteration = Iteration { cost_after: cost.all, taken, residuals_ms, products_ms, ..iteration };
         residuals_ms = 0.0;
-        each(&iteration);
+        let flow = each(&iteration);
         iterations.push(iteration);
         match damping.end() {
             _ if converged => stop = Stop::Converged,
             Some(end) if !taken => stop = if solved { end } else { Stop::Failed },
+            _ if flow.is_break() => stop = Stop::Interrupted,
             _ => {}
         }
     }

@@ -17,6 +17,7 @@
 //! | `conjugate.rs` | conjugate gradients on the device, without forming the Schur complement |
 //! | `anchors.rs` | poses in a first guess that only fixed landmarks hold |
 //! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
+//! | `words.rs` | sentences about a solution and its start |
 //! | `clock.rs` | wall-clock time without the loading of kernels |
 //! | [`report`] | an iteration as a line of a table and as JSON |
 //!
@@ -73,10 +74,11 @@
 //! use blockmul::generate::problem::{Scene, bundle_adjustment};
 //! use blockmul::solver::least_squares::{Options, Stop, minimize};
 //! use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss};
+//! use std::ops::ControlFlow::Continue;
 //! let scene = Scene { cameras: 5, points: 60, views: 4, ..Default::default() };
 //! let problem = BundleProblem::new(bundle_adjustment(&scene)?, Loss::Squared)?;
 //! let (device, options) = (Device::auto()?, Options::default());
-//! let solution = minimize(&problem, problem.start(), &device, &options, |_| {})?;
+//! let solution = minimize(&problem, problem.start(), &device, &options, |_| Continue(()))?;
 //! assert_eq!(solution.stop, Stop::Converged);
 //! assert!(solution.cost < 0.1 * solution.initial_cost);
 //! # Ok(())
@@ -99,6 +101,7 @@ mod normal;
 pub mod report;
 pub mod start;
 mod whole;
+mod words;
 
 pub use capped::Dominant;
 pub use clock::Clock;
@@ -107,10 +110,12 @@ pub use floors::{Coordinate, WithoutInfluence};
 pub use linear::{Linear, System};
 pub use normal::Normal;
 pub use report::Iteration;
+pub use words::{not_finite, weight_warnings};
 
 use super::problem::LeastSquares;
 use crate::{Device, Error, Result};
 use iterate::{At, iterate};
+use std::ops::ControlFlow;
 
 /// Options of an iteration.
 #[derive(Debug, Clone, Copy)]
@@ -170,6 +175,9 @@ pub enum Stop {
     /// No step lowers the cost, however short, though the model predicts a decrease, so the
     /// iteration has not converged.
     NoStep,
+    /// The caller ended the iteration. The state after the last step that was taken is the solution
+    /// so far.
+    Interrupted,
     /// The system is singular with any damping, or the cost, the gradient or H is not finite.
     Failed,
 }
@@ -209,7 +217,9 @@ pub struct Solution<S> {
     pub kernels_ms: f64,
 }
 
-/// Lowers the cost of `problem`, starting from `start`. Calls `each` after every iteration.
+/// Lowers the cost of `problem`, starting from `start`. Calls `each` after every iteration, on the
+/// calling thread. If `each` breaks, the iteration ends with [`Stop::Interrupted`], unless the same
+/// step ends it for another reason.
 ///
 /// # Errors
 /// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`] for options that are no
@@ -221,7 +231,7 @@ pub fn minimize<P: LeastSquares>(
     start: P::State,
     device: &Device,
     options: &Options,
-    mut each: impl FnMut(&Iteration),
+    mut each: impl FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Result<Solution<P::State>> {
     options.check()?;
     if options.method == StepMethod::GaussNewton {

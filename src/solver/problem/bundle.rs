@@ -15,10 +15,10 @@ use std::f64::consts::PI;
 ///
 /// The Jacobian J is [J_camera | J_point], with blocks of 2x9 and 2x3. J has a row of blocks for
 /// each observation, in the order of the file. The row is multiplied by the root of the weight that
-/// the loss gives the observation. Cameras and points without observations are not unknowns. No
-/// camera or point is held fixed, so the seven directions of a similarity are in the null space of
-/// J, and steps need damping. In every state, a rotation of a camera by more than π is replaced by
-/// the equal rotation in the opposite direction.
+/// the loss gives the observation. Cameras and points without observations are not unknowns. If no
+/// camera or point is held ([`BundleProblem::hold`]), the seven directions of a similarity are in
+/// the null space of J, and steps need damping. In every state, a rotation of an unknown camera by
+/// more than π is replaced by the equal rotation in the opposite direction.
 ///
 /// ```
 /// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
@@ -33,6 +33,8 @@ pub struct BundleProblem {
     loss: Loss,
     cameras: Unknowns,
     points: Unknowns,
+    /// The cameras and points that [`BundleProblem::hold`] holds, ascending.
+    held: [Vec<u32>; 2],
     /// The median distance of observations from the centres of their pictures, in pixels.
     size: f64,
 }
@@ -65,29 +67,110 @@ impl BundleProblem {
         let cameras = Unknowns::new(problem.cameras.len(), seen().map(|seen| seen.camera), |_| true);
         let points = Unknowns::new(problem.points.len(), seen().map(|seen| seen.point), |_| true);
         let size = usual_size(seen().map(|seen| Vector2::from(seen.place).norm()));
-        Ok(Self { problem, loss, cameras, points, size })
+        Ok(Self { problem, loss, cameras, points, held: Default::default(), size })
     }
 
-    /// The camera that is unknown `number` of the first group of columns of J, as an index into
+    /// Holds these cameras and points, and no others, where they are. They are no unknowns and have
+    /// no columns in J. If all cameras are held, J has one group of columns, for points
+    /// (triangulation). If all points are held, J has one group of columns, for cameras
+    /// (resection).
+    ///
+    /// ```
+    /// use blockmul::solver::problem::{BundleProblem, Loss, Named, bal};
+    /// let text = "1 1 1\n0 0 25 0\n 0 0 0  0 0 0  50 0 0\n 1 0 -2\n";
+    /// let one = bal::read_from(text.as_bytes(), "one.txt")?;
+    /// let problem = BundleProblem::new(one, Loss::Squared)?.hold(&[0], &[])?;
+    /// assert_eq!(problem.unknown(0, 0).as_deref(), Some("point 0"));
+    /// assert_eq!(problem.left_out()[0].to_string(), "held: camera 0");
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a camera or point that does not exist, and if nothing stays unknown.
+    pub fn hold(self, cameras: &[u32], points: &[u32]) -> Result<Self> {
+        let all = [("camera", self.problem.cameras.len(), cameras), ("point", self.problem.points.len(), points)];
+        for (kind, count, held) in all {
+            if let Some(one) = held.iter().find(|&&one| one as usize >= count) {
+                return Err(Error::Argument(format!("{kind} {one} cannot be held: there are {count} {kind}s")));
+            }
+        }
+        let sorted = |held: &[u32]| {
+            let mut held = held.to_vec();
+            held.sort_unstable();
+            held.dedup();
+            held
+        };
+        let held = [sorted(cameras), sorted(points)];
+        let problem = Self {
+            cameras: self.unknowns(0, |one| held[0].binary_search(&one).is_err()),
+            points: self.unknowns(1, |one| held[1].binary_search(&one).is_err()),
+            held,
+            ..self
+        };
+        let is_any_held = problem.held.iter().any(|held| !held.is_empty());
+        if is_any_held && problem.cameras.count() + problem.points.count() == 0 {
+            return Err(Error::Argument(
+                "all cameras and points with observations are held: nothing is unknown".into(),
+            ));
+        }
+        Ok(problem)
+    }
+
+    /// The cameras that [`BundleProblem::hold`] holds, ascending.
+    pub fn held_cameras(&self) -> &[u32] {
+        &self.held[0]
+    }
+
+    /// The points that [`BundleProblem::hold`] holds, ascending.
+    pub fn held_points(&self) -> &[u32] {
+        &self.held[1]
+    }
+
+    /// The members with observations that are free: cameras (kind 0) or points (kind 1).
+    fn unknowns(&self, kind: usize, is_free: impl Fn(u32) -> bool) -> Unknowns {
+        let BundleAdjustment { cameras, points, observations } = &self.problem;
+        match kind {
+            0 => Unknowns::new(cameras.len(), observations.iter().map(|seen| seen.camera), is_free),
+            _ => Unknowns::new(points.len(), observations.iter().map(|seen| seen.point), is_free),
+        }
+    }
+
+    /// The kinds of unknowns in the order of J's groups of columns: cameras are kind 0, points are
+    /// kind 1. If members of one kind are unknown and none of the other kind, the other kind has no
+    /// group.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = usize> {
+        let counts = [self.cameras.count(), self.points.count()];
+        (0..2).filter(move |&kind| counts[kind] > 0 || counts == [0, 0])
+    }
+
+    /// Cameras or points, and the side of their blocks.
+    fn of_kind(&self, kind: usize) -> (&Unknowns, usize) {
+        if kind == 0 { (&self.cameras, 9) } else { (&self.points, 3) }
+    }
+
+    /// The groups of columns of J.
+    fn cols(&self) -> Vec<Group> {
+        self.kinds().map(|kind| self.of_kind(kind)).map(|(unknowns, side)| unknowns.group(side)).collect()
+    }
+
+    /// The camera that is unknown `number` of J's columns for cameras, as an index into
     /// [`BundleAdjustment::cameras`].
     pub fn unknown_camera(&self, number: usize) -> Option<usize> {
         self.cameras.of_number(number)
     }
 
-    /// The point that is unknown `number` of the second group of columns of J, as an index into
+    /// The point that is unknown `number` of J's columns for points, as an index into
     /// [`BundleAdjustment::points`].
     pub fn unknown_point(&self, number: usize) -> Option<usize> {
         self.points.of_number(number)
     }
 
-    /// The cameras without observations, ascending. J has no columns for cameras without
-    /// observations.
+    /// The cameras without columns in J, ascending: held cameras, and cameras without observations.
     pub fn missing_cameras(&self) -> impl Iterator<Item = u32> {
         self.cameras.missing()
     }
 
-    /// The points without observations, ascending. J has no columns for points without
-    /// observations.
+    /// The points without columns in J, ascending: held points, and points without observations.
     pub fn missing_points(&self) -> impl Iterator<Item = u32> {
         self.points.missing()
     }
@@ -104,7 +187,7 @@ impl BundleProblem {
     }
 
     /// Makes the rotations of cameras differentiable in every direction: see [`turned_least`]. The
-    /// rotations of cameras without observations stay unchanged.
+    /// rotations of cameras that are not unknown stay unchanged.
     fn turnable(&self, mut cameras: Vec<[f64; 9]>) -> Vec<[f64; 9]> {
         let unknown = (0..).zip(&mut cameras).filter(|(number, _)| self.cameras.number(*number).is_some());
         unknown.for_each(|(_, camera)| turned_least(camera));
@@ -141,13 +224,18 @@ impl LeastSquares for BundleProblem {
 
     fn prepare(&self, device: &Device) -> Result<Linearization> {
         let observations = &self.problem.observations;
-        let rows = observations.len();
-        let cell = |unknowns: &Unknowns, side: usize, of: fn(&Observation) -> u32| {
-            let col_idx = observations.iter().filter_map(|seen| unknowns.number(of(seen))).collect();
-            let values = vec![0.0; rows * 2 * side];
-            Bsr::new(rows, unknowns.count(), BlockShape::new(2, side)?, (0..=rows as u64).collect(), col_idx, values)
+        let cell = |kind: usize| {
+            let (unknowns, side) = self.of_kind(kind);
+            let (mut row_ptr, mut col_idx) = (Vec::with_capacity(observations.len() + 1), Vec::new());
+            row_ptr.push(0);
+            for seen in observations {
+                col_idx.extend(unknowns.number(if kind == 0 { seen.camera } else { seen.point }));
+                row_ptr.push(col_idx.len() as u64);
+            }
+            let values = vec![0.0; col_idx.len() * 2 * side];
+            Bsr::new(observations.len(), unknowns.count(), BlockShape::new(2, side)?, row_ptr, col_idx, values)
         };
-        let cells = [cell(&self.cameras, 9, |seen| seen.camera)?, cell(&self.points, 3, |seen| seen.point)?];
+        let cells = self.kinds().map(cell).collect::<Result<Vec<_>>>()?;
         Linearization::new(device, BlockGroups::side_by_side(cells)?, Vec::new(), false)
     }
 
@@ -168,15 +256,18 @@ impl LeastSquares for BundleProblem {
             let cost_of = |residual: f64| self.loss.rho(residual * residual);
             RowCost { cost: self.loss.rho(squared), met: cost_of(MET * reach), rounding: cost_of(ROUNDED * reach) }
         };
-        to.check(&[Group { blocks: observations.len(), side: 2 }], &[self.cameras.group(9), self.points.group(3)])?;
+        to.check(&[Group { blocks: observations.len(), side: 2 }], &self.cols())?;
         to.row_costs_mut();
+        // A kind without a group of columns has no blocks.
+        let no_blocks = vec![0; observations.len() + 1];
         let Linearization { jacobian, weighted, row_ptr, row_costs: costs, .. } = to;
         let cost = jacobian.write_values_with(|cells| {
-            let mut cells = cells.into_iter().zip(&*row_ptr).zip([18, 6]);
-            let cells = std::array::from_fn(|_| {
-                let ((values, row_ptr), area) = cells.next().expect("two cells");
-                CellValues { values, row_ptr, area }
-            });
+            let mut of_kinds =
+                std::array::from_fn(|_| CellValues { values: &mut [][..], row_ptr: &no_blocks, area: 0 });
+            for ((kind, values), row_ptr) in self.kinds().zip(cells).zip(&*row_ptr) {
+                of_kinds[kind] = CellValues { values, row_ptr, area: 2 * self.of_kind(kind).1 };
+            }
+            let cells = of_kinds;
             GroupRows::<2> { cells, weighted: &mut weighted[0], robust: None, costs }.write(write)
         })??;
         Ok(0.5 * cost)
@@ -199,7 +290,10 @@ impl LeastSquares for BundleProblem {
             };
             Ok(all.iter().zip(unknowns.with_moves(by, N)?).map(one).collect())
         }
-        let of = |group: usize| step.get(group).map_or(&[][..], Vec::as_slice);
+        let of = |kind: usize| {
+            let group = self.kinds().position(|of_group| of_group == kind);
+            group.and_then(|group| step.get(group)).map_or(&[][..], Vec::as_slice)
+        };
         Ok(BundleState {
             cameras: self.turnable(moved(&state.cameras, &self.cameras, of(0))?),
             points: moved(&state.points, &self.points, of(1))?,

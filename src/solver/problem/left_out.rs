@@ -3,7 +3,8 @@
 /// The reason why a camera, point, pose or landmark is not an unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// The solver holds the pose, because nothing else fixes its part of the graph.
+    /// The caller holds the camera or point, or the solver holds the pose, because nothing else
+    /// fixes its part of the graph.
     Held,
     /// The file fixes the pose or landmark.
     Fixed,
@@ -16,7 +17,8 @@ pub enum Why {
 pub struct LeftOut {
     /// The kind of the members: "camera", "point", "pose" or "landmark".
     pub kind: &'static str,
-    /// The group of J's columns that lacks these members.
+    /// 0 for cameras and poses, 1 for points and landmarks: if J has two groups of columns, the
+    /// group that lacks these members.
     pub group: usize,
     /// The names of the members in the file, in the file's order.
     pub names: Vec<u64>,

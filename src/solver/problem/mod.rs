@@ -25,6 +25,7 @@
 mod any;
 mod bundle;
 mod camera;
+mod coordinates;
 mod file;
 mod finite;
 mod gauge;

@@ -52,7 +52,7 @@ impl Named for BundleProblem {
     }
 
     fn unknown(&self, group: usize, number: usize) -> Option<String> {
-        match group {
+        match self.kinds().nth(group)? {
             0 => self.unknown_camera(number).map(|camera| format!("camera {camera}")),
             _ => self.unknown_point(number).map(|point| format!("point {point}")),
         }
@@ -70,7 +70,7 @@ impl Named for BundleProblem {
             "k1",
             "k2",
         ];
-        if group == 0 { &CAMERA } else { &["x", "y", "z"] }
+        if self.kinds().nth(group) == Some(0) { &CAMERA } else { &["x", "y", "z"] }
     }
 
     fn measurement(&self, row: usize) -> String {
@@ -80,9 +80,13 @@ impl Named for BundleProblem {
 
     fn left_out(&self) -> Vec<LeftOut> {
         let (cameras, points) = (self.problem().cameras.len(), self.problem().points.len());
-        let unseen = |one: u32| (Why::Unseen, one.into());
-        let cameras = LeftOut::by_reason("camera", 0, cameras, self.missing_cameras().map(unseen));
-        cameras.chain(LeftOut::by_reason("point", 1, points, self.missing_points().map(unseen))).collect()
+        let with_why = |held: &[u32], one: u32| {
+            (if held.binary_search(&one).is_ok() { Why::Held } else { Why::Unseen }, one.into())
+        };
+        let of_cameras = self.missing_cameras().map(|one| with_why(self.held_cameras(), one));
+        let of_points = self.missing_points().map(|one| with_why(self.held_points(), one));
+        let cameras = LeftOut::by_reason("camera", 0, cameras, of_cameras);
+        cameras.chain(LeftOut::by_reason("point", 1, points, of_points)).collect()
     }
 }
 

@@ -155,7 +155,7 @@ fn a_start_far_away_does_not_make_the_rest_negligible() {
         let mut start = usual.state.clone();
         start.poses[60].translation.x += 1e13;
         let options = Options { method, ..options() };
-        let solution = minimize(&problem, start, &device(), &options, |_| {}).unwrap();
+        let solution = minimize(&problem, start, &device(), &options, |_| ControlFlow::Continue(())).unwrap();
         let least = solution.cost <= usual.cost * (1.0 + 1e-6);
         assert!(solution.stop != Stop::Converged || least, "{method:?}: {} {}", solution.cost, usual.cost);
     }

@@ -136,10 +136,12 @@ fn a_graph_may_turn_about_the_landmark_that_is_fixed() {
         let alone = format!("landmark {} alone is fixed; fix a pose", graph.landmark_names[7]);
         let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
         let undamped = Options { method: StepMethod::GaussNewton, ..options() };
-        let refused = minimize(&problem, problem.start(), &device(), &undamped, |_| {}).map(drop).unwrap_err();
+        let refused = minimize(&problem, problem.start(), &device(), &undamped, |_| ControlFlow::Continue(()))
+            .map(drop)
+            .unwrap_err();
         assert!(refused.to_string().contains(&alone), "{refused}");
         let start = GraphState { landmarks: problem.start().landmarks, poses: noisy.poses };
-        let solution = minimize(&problem, start, &device(), &options(), |_| {}).unwrap();
+        let solution = minimize(&problem, start, &device(), &options(), |_| ControlFlow::Continue(())).unwrap();
         assert!(solution.stop == Stop::Converged && solution.cost < 1e-12, "{:?} {}", solution.stop, solution.cost);
     }
     check(in_plane(&Walk { noise: 0.0, ..walk(20) }), in_plane(&walk(20)));

@@ -170,7 +170,7 @@ fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
         let mut start = problem.start();
         start.poses[1].translation.x += 0.5;
         let options = Options { method: StepMethod::GaussNewton, ..options() };
-        minimize(&problem, start, &device(), &options, |_| {}).unwrap()
+        minimize(&problem, start, &device(), &options, |_| ControlFlow::Continue(())).unwrap()
     };
     let (two, five) = (of(2), of(5));
     assert!(two.stop == Stop::Converged && two.cost < 1e-20, "{}", two.cost);

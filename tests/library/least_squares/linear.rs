@@ -77,7 +77,7 @@ fn groups_of_unknowns_may_be_empty() {
         let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
         for linear in [Linear::Cholesky, Linear::NormalCholesky, Linear::SchurCholesky] {
             let options = Options { linear, ..options() };
-            match minimize(&problem, problem.start(), &device(), &options, |_| {}) {
+            match minimize(&problem, problem.start(), &device(), &options, |_| ControlFlow::Continue(())) {
                 Ok(solution) => {
                     assert_eq!(solution.stop, Stop::Converged, "{landmarks} {linear:?}");
                     assert!(solution.cost < solution.initial_cost || !unknown, "{landmarks} {linear:?}");
@@ -191,7 +191,7 @@ impl LeastSquares for Constant {
 fn methods_refuse_what_they_are_not_for() {
     let refused = |problem: &Constant, linear| {
         let options = Options { linear, iterations: 2, ..Options::default() };
-        minimize(problem, (), &device(), &options, |_| {}).map(|solution| solution.stop)
+        minimize(problem, (), &device(), &options, |_| ControlFlow::Continue(())).map(|solution| solution.stop)
     };
     let one = Constant(jacobian(&[&[&[0, 1]], &[&[1]]], &[(2, 1)]));
     for (linear, what) in [
@@ -215,7 +215,7 @@ fn methods_refuse_what_they_are_not_for() {
         Options { lambda: f64::NAN, ..Options::default() },
         Options { tolerance: f64::INFINITY, ..Options::default() },
     ] {
-        let refused = minimize(&one, (), &device(), &options, |_| {}).map(drop);
+        let refused = minimize(&one, (), &device(), &options, |_| ControlFlow::Continue(())).map(drop);
         assert!(matches!(refused, Err(Error::Argument(_))), "{options:?}");
     }
     // A pose without measurements is an error with every method, not a panic.

@@ -3,6 +3,7 @@
 mod convergence;
 mod gradients;
 mod graphs;
+mod held;
 mod influence;
 mod linear;
 mod traps;
@@ -13,7 +14,7 @@ use blockmul::{
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
     solver::{
         least_squares::{
-            Limits, Linear, Normal, Options, Solution, StepMethod, Stop, minimize,
+            Iteration, Limits, Linear, Normal, Options, Solution, StepMethod, Stop, minimize,
             start::{Start, cheaper, chordal},
         },
         problem::{
@@ -23,9 +24,10 @@ use blockmul::{
     },
 };
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
+use std::ops::ControlFlow;
 
 fn solve<P: LeastSquares>(problem: &P, options: &Options) -> Solution<P::State> {
-    minimize(problem, problem.start(), &device(), options, |_| {}).unwrap()
+    minimize(problem, problem.start(), &device(), options, |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn options() -> Options {
@@ -106,7 +108,8 @@ fn conjugate_gradients_come_to_the_same_cost() {
     assert!((solution.cost - exact.cost).abs() < 1e-6 * exact.cost, "{} {}", solution.cost, exact.cost);
     assert!(solution.iterations.iter().all(|it| it.conjugate_steps.is_some_and(|steps| steps > 0)));
     let graph = GraphProblem::new(in_plane(&walk(0)), Loss::Squared).unwrap();
-    let refused = minimize(&graph, graph.start(), &device(), &Options { linear, ..options() }, |_| {});
+    let refused =
+        minimize(&graph, graph.start(), &device(), &Options { linear, ..options() }, |_| ControlFlow::Continue(()));
     assert!(matches!(refused, Err(Error::Argument(_))));
 }
 
@@ -157,4 +160,25 @@ fn a_derivative_that_is_no_number_fails_and_says_so() {
     assert!(problem.cost(&problem.start()).is_finite());
     let solution = solve(&problem, &options());
     assert_eq!((solution.stop, solution.iterations.len(), solution.not_finite), (Stop::Failed, 0, Some(9)));
+}
+
+#[test]
+fn the_caller_ends_an_iteration_and_keeps_the_solution_so_far() {
+    let problem = bundle(&large(), Loss::Squared);
+    let usual = solve(&problem, &options());
+    assert!(usual.iterations.len() > 2);
+    let until = |last: u32| {
+        let each = |it: &Iteration| match it.iteration < last {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        minimize(&problem, problem.start(), &device(), &options(), each).unwrap()
+    };
+    let two = until(2);
+    assert_eq!((two.stop, two.iterations.len()), (Stop::Interrupted, 2));
+    assert_eq!(two.cost.to_bits(), usual.iterations[1].cost_after.to_bits());
+    assert_eq!(two.cost.to_bits(), problem.cost(&two.state).to_bits());
+    // An iteration that ends by itself keeps its reason.
+    let last = until(usual.iterations.len() as u32);
+    assert_eq!((last.stop, last.cost.to_bits()), (Stop::Converged, usual.cost.to_bits()));
 }

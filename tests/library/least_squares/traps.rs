@@ -33,7 +33,8 @@ fn is_escaped<P: Manifold>(graph: PoseGraph<P>, trap: &Trap) {
     assert_eq!(chosen.start, Start::Chordal, "{shape:?} {seed}");
     assert!(from_file > 1.1 * 2.0 * chordal, "{shape:?} {seed} is no trap: {chordal}");
     assert!(chordal < chosen.file_cost && (problem.cost(&chosen.state) - chordal).abs() <= 1e-12 * chordal);
-    let solution = minimize(&problem, chosen.state, &device(), &Options::default(), |_| {}).unwrap();
+    let solution =
+        minimize(&problem, chosen.state, &device(), &Options::default(), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(solution.stop, Stop::Converged);
     // The solver stops if a step gains less than 1e-6 of the cost. Further steps could gain less
     // than ten times as much.

@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::places::Writing;
-use crate::problem::{Aim, Opened, ProblemArgs, subject};
+use crate::problem::{Aim, Opened, ProblemArgs};
 use crate::{input, output};
 use blockmul::solver::{
-    least_squares::{Clock, Normal},
+    least_squares::{self, Clock, Normal},
     problem::{AnyProblem, AnyState, LeastSquares, Linearization, Named},
 };
 use blockmul::{DeviceMatrix, Matrix};
@@ -107,7 +107,7 @@ impl Linearized {
         normal.form(&linearization)?;
         let products_ms = clock.ms();
         if !cost.is_finite() || !normal.is_finite() {
-            return Err(Failure::Verification(subject::not_finite(problem, linearization.least_finite_row()?)));
+            return Err(Failure::Verification(least_squares::not_finite(problem, linearization.least_finite_row()?)));
         }
         Ok(Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms, kernels_ms })
     }

@@ -4,17 +4,15 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::{Writing, check_problem};
-use crate::problem::{Aim, Choices, Opened, ProblemArgs, number, subject};
+use crate::problem::{Aim, Choices, Opened, ProblemArgs, subject};
 use crate::report::{SCHEMA, command_line};
-use crate::sizes::count;
 use blockmul::Device;
 use blockmul::solver::least_squares::{
-    self, Coordinate, Dominant, Limits, Linear, Options, Solution, StepMethod, Stop, System, WithoutInfluence, report,
-    start::Start,
+    self, Coordinate, Limits, Linear, Options, Solution, StepMethod, Stop, WithoutInfluence, report,
 };
 use blockmul::solver::problem::{AnyProblem, AnyState, LeftOut, Named, ProblemFormat, Why};
 use serde_json::json;
-use std::path::PathBuf;
+use std::{ops::ControlFlow, path::PathBuf};
 
 /// Solve a least-squares problem: a bundle adjustment, or a graph of poses and landmarks.
 #[derive(clap::Args)]
@@ -186,14 +184,15 @@ impl Run<'_> {
             let report::Iteration { iteration: number, cost, cost_after, lambda, taken, .. } = *iteration;
             tracing::debug!(target: "blockmul::solver", number, cost, cost_after, lambda, taken, "iteration");
             messages.step(format!("iteration {}", iteration.iteration + 1));
+            ControlFlow::Continue(())
         })?;
-        print(&self.summary(&solution));
+        print(&solution.summary(problem, self.choices.start, self.choices.kernels_ms));
         if solution.without_influence.count > 0 {
             print(&format!("without influence: {}", solution.without_influence.text(problem)));
         }
         printed?;
         self.write(&start, &solution)?;
-        match ending(problem, &solution) {
+        match solution.ending(problem, &option) {
             None => Ok(()),
             Some(ending) => Err(Failure::Verification(ending)),
         }
@@ -266,46 +265,6 @@ impl Run<'_> {
             "iterations": solution.iterations,
         })
     }
-
-    fn summary(&self, solution: &Solution<AnyState>) -> String {
-        let problem = &self.problem;
-        let [residuals, products, linear] = report::sums(&solution.iterations);
-        let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
-        let costs = match problem.has_chi2() {
-            true => {
-                let start = match self.choices.start {
-                    Start::File => "the file's guess",
-                    Start::Chordal => "chordal start",
-                };
-                format!("chi2 {} from {} ({start})", number(2.0 * cost), number(2.0 * initial_cost))
-            }
-            false => format!("cost {} from {}", number(*cost), number(*initial_cost)),
-        };
-        let why = match stop {
-            Stop::Converged => "converged",
-            Stop::Iterations => "stopped at the limit of iterations",
-            Stop::NoStep => "not converged, no step lowers it further",
-            Stop::Failed => "failed",
-        };
-        let dominant = solution.dominant.map_or(String::new(), |Dominant { row, share }| {
-            format!("\n{}: {:.0} % of the cost", problem.measurement(row), 100.0 * share)
-        });
-        format!(
-            "{costs}, {why} after {}{dominant}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, \
-             linear systems of {} {:.3}; loading kernels {:.3} besides",
-            count(solution.iterations.len(), "iteration"),
-            total_ms / 1e3,
-            plan_ms / 1e3,
-            residuals / 1e3,
-            products / 1e3,
-            match solution.system {
-                System::Hessian => "H",
-                System::SchurComplement => "S",
-            },
-            linear / 1e3,
-            (self.choices.kernels_ms + kernels_ms) / 1e3
-        )
-    }
 }
 
 /// Returns the members of the problem that are not unknowns, as JSON. The JSON has a limited number
@@ -320,43 +279,7 @@ fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     json!({"kind": left.kind, "why": why, "count": left.names.len(), "of": left.all, "first": first})
 }
 
-/// Says why there is no solution, or perhaps no minimum, with advice. Returns `None` if the
-/// iteration converged.
-fn ending(problem: &AnyProblem, solution: &Solution<AnyState>) -> Option<String> {
-    let tried = count(solution.iterations.len(), "iteration");
-    Some(match solution.stop {
-        Stop::Converged => return None,
-        Stop::Iterations => format!(
-            "not converged after {tried}: try more --iterations, a larger --tolerance, --start chordal or file for a graph, --loss \
-             huber:WIDTH against wrong measurements"
-        ),
-        Stop::NoStep => format!(
-            "not converged after {tried}: no step lowers the cost however it is damped; try another --start for a graph, or another --loss"
-        ),
-        Stop::Failed if solution.without_influence.count > 0 && is_undamped(&solution.iterations) => format!(
-            "no step can be made without damping: no residual depends on {}; try --method levenberg-marquardt",
-            solution.without_influence.text(problem)
-        ),
-        Stop::Failed if solution.not_finite.is_some() || solution.iterations.is_empty() => {
-            let why = subject::not_finite(problem, solution.not_finite);
-            match solution.iterations.len() {
-                0 => format!("no step can be made where the problem starts: {why}"),
-                _ => format!("no step can be made after {tried}: {why}"),
-            }
-        }
-        Stop::Failed => match solution.singular.and_then(|number| subject::eliminated(problem, number)) {
-            Some(name) => {
-                format!("no step can be made: what was measured of {name} does not say where it is, however it is damped")
-            }
-            None if is_undamped(&solution.iterations) => {
-                "no step can be made: the system is singular without damping; try --method levenberg-marquardt".into()
-            }
-            None => "no step can be made: the system is singular however it is damped, or the cost of the step is not finite"
-                .into(),
-        },
-    })
-}
-
-fn is_undamped(iterations: &[report::Iteration]) -> bool {
-    !iterations.is_empty() && iterations.iter().all(|iteration| iteration.lambda == 0.0)
+/// An option of this command, as a message writes it.
+fn option(name: &str, value: &str) -> String {
+    if value.is_empty() { format!("--{name}") } else { format!("--{name} {value}") }
 }

@@ -1,10 +1,12 @@
 """Products of compressed matrices, whose arrays are passed as tuples."""
 
+import os
 from collections.abc import Iterable
 from typing import Any, Literal, Protocol, TypeAlias, final
 
 from numpy.typing import NDArray
 
+from ._passed import BundleArrays, Each, GraphArrays, Options, Read, Solved
 from ._types import Arrays, Compressed, Report
 
 __all__ = [
@@ -32,6 +34,10 @@ __all__ = [
     "masked",
     "schur",
     "multiply_dense",
+    "read_bal",
+    "read_graph",
+    "bundle_adjust",
+    "pose_graph",
 ]
 
 __version__: str
@@ -198,3 +204,9 @@ def multiply_dense(
     device: _Where = None,
     threads: int | None = None,
 ) -> tuple[NDArray[Any], Report]: ...
+def read_bal(path: str | os.PathLike[str]) -> Read: ...
+def read_graph(path: str | os.PathLike[str], edges: str | None = None) -> Read: ...
+def bundle_adjust(
+    arrays: BundleArrays, options: Options, device: _Where = None, each: Each | None = None
+) -> Solved: ...
+def pose_graph(arrays: GraphArrays, options: Options, device: _Where = None, each: Each | None = None) -> Solved: ...

@@ -3,41 +3,24 @@ use super::numbers::Numbers;
 use crate::{
     Result,
     io::{grow, push, words::quote},
-    solver::problem::{Place, PoseGraph, Sighting, Step},
+    solver::problem::{Place, Plane, PoseGraph, Sighting, Space, Step},
 };
-use nalgebra::{Isometry2, Isometry3, Quaternion, SMatrix, Translation2, Translation3, UnitComplex, UnitQuaternion};
+use nalgebra::{Isometry2, Isometry3, SMatrix};
 use std::collections::{HashMap, VecDeque};
 
 /// The pose with coordinates x and y and an angle.
-pub(super) fn planar([x, y, angle]: [f64; 3]) -> Isometry2<f64> {
-    Isometry2::from_parts(Translation2::new(x, y), turned(angle))
-}
-
-/// The rotation by an angle, with the same bits on every platform.
-pub(super) fn turned(angle: f64) -> UnitComplex<f64> {
-    let (sine, cosine) = libm::sincos(angle);
-    UnitComplex::from_cos_sin_unchecked(cosine, sine)
+pub(super) fn planar(numbers: [f64; 3]) -> Isometry2<f64> {
+    Plane::pose(numbers)
 }
 
 /// Reads a pose x, y, z and a quaternion x, y, z, w of any length except 0.
-///
-/// A quaternion whose length is 1 up to rounding is used unchanged, so that writing and reading
-/// keep its bits.
 pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     let [x, y, z] = text.reals("a translation")?;
     let [i, j, k, w] = text.reals("a quaternion")?;
-    let quaternion = Quaternion::new(w, i, j, k);
-    let largest = quaternion.coords.amax();
-    if largest == 0.0 {
-        return text.refuse("a quaternion of length 0 is no rotation");
+    match Space::pose([x, y, z, i, j, k, w]) {
+        Some(pose) => Ok(pose),
+        None => text.refuse("a quaternion of length 0 is no rotation"),
     }
-    // If a quaternion was divided by its length, its squared norm has at most six roundings.
-    let rotation = match (quaternion.norm_squared() - 1.0).abs() <= 8.0 * f64::EPSILON {
-        true => UnitQuaternion::new_unchecked(quaternion),
-        // Division by the largest element comes first, because squares may overflow.
-        false => UnitQuaternion::new_normalize(quaternion / largest),
-    };
-    Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
 }
 
 /// Records whether a graph is in the plane or in space, and the first line that shows this. Refuses
@@ -116,17 +99,14 @@ impl<P: Place> Builder<P> {
     /// A builder for a format. Poses and landmarks share one set of names, unless
     /// `landmarks_named_apart` is true.
     pub fn new(landmarks_named_apart: bool) -> Self {
-        let graph = PoseGraph {
-            poses: vec![],
-            pose_names: vec![],
-            landmarks: vec![],
-            landmark_names: vec![],
-            fixed_poses: vec![],
-            fixed_landmarks: vec![],
+        Self {
+            graph: PoseGraph::default(),
+            vertices: HashMap::new(),
+            landmarks_named_apart,
             steps: vec![],
             sightings: vec![],
-        };
-        Self { graph, vertices: HashMap::new(), landmarks_named_apart, steps: vec![], sightings: vec![], fixed: vec![] }
+            fixed: vec![],
+        }
     }
 
     fn name(&mut self, text: &Numbers<'_>, name: u64, vertex: Vertex) -> Result<()> {

@@ -7,6 +7,7 @@ use crate::target::{joined, select_for};
 use blockmul::solver::least_squares::{
     Clock,
     start::{self, Chosen, Start},
+    weight_warnings,
 };
 use blockmul::solver::problem::{
     self, AnyProblem, AnyState, BundleAdjustment, Edges, Graph, LeastSquares, Loss, Named, Problem, ProblemFile,
@@ -180,18 +181,8 @@ impl ProblemArgs {
                 (problem, rewarding, rewarding.map_or(0, |rewarding| rewarding.losing))
             }
         };
-        if let Some(start::Rewarding { count, first: (from, to), .. }) = rewarding {
-            messages.say(&format!(
-                "{count} information matrices have negative eigenvalues, first that from {from} to {to}: all are made isotropic"
-            ));
-        }
-        if losing > 0 {
-            let why = "made isotropic, their information is 0 for translations, rotations or landmarks";
-            messages.warn(&format!("{losing} of {all} measurements lose weight: {why}"));
-        }
-        if weightless > 0 {
-            messages.warn(&format!("{weightless} of {all} measurements have no weight: their information is 0"));
-        }
+        rewarding.iter().for_each(|rewarding| messages.say(&rewarding.to_string()));
+        weight_warnings(losing, weightless, all).iter().for_each(|text| messages.warn(text));
         let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
         let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
         let problem = AnyProblem::new(problem, self.loss)?;
@@ -215,8 +206,9 @@ impl ProblemArgs {
                 problem.chordal(device)?
             }
             StartName::Auto => {
-                let Chosen { state, start, file_cost, chordal_cost } = problem.cheaper(device)?;
-                messages.say(&said(start, file_cost, &chordal_cost));
+                let chosen = problem.cheaper(device)?;
+                messages.say(&chosen.text());
+                let Chosen { state, start, file_cost, chordal_cost } = chosen;
                 choices.costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
                 choices.start = start;
                 state
@@ -227,24 +219,4 @@ impl ProblemArgs {
         }
         Ok((problem, state, choices))
     }
-}
-
-/// Returns a message with the chosen start and the reason.
-fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> String {
-    let file = number(2.0 * file);
-    match (start, chordal) {
-        (_, Err(reason)) => format!("start: the file's guess, chi2 {file}: {reason}"),
-        (Start::File, Ok(chordal)) => {
-            format!("start: the file's guess, chi2 {file}; by chordal relaxation {}", number(2.0 * chordal))
-        }
-        (Start::Chordal, Ok(chordal)) => {
-            format!("start: chordal relaxation, chi2 {}; of the file's guess {file}", number(2.0 * chordal))
-        }
-    }
-}
-
-/// Returns the number with six decimals. Scientific notation is used if all six decimals would be
-/// zeros, or if the number has more digits than a double.
-pub fn number(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e15).contains(&x.abs()) { format!("{x:.6}") } else { format!("{x:.6e}") }
 }

@@ -4,9 +4,9 @@ use crate::{
     Result,
     element::AnySlice,
     io::{matrix_market::append_value, write_whole},
-    solver::problem::{Graph, PoseGraph, World, file::builder::turned},
+    solver::problem::{Graph, Plane, PoseGraph, Space, World},
 };
-use nalgebra::{AbstractRotation, Isometry, Isometry2, Isometry3, SMatrix, UnitComplex};
+use nalgebra::{AbstractRotation, Isometry, SMatrix};
 use std::{
     fmt::Debug,
     io::{self, ErrorKind, Write},
@@ -47,7 +47,7 @@ fn write_graph(writer: &mut dyn Write, graph: &Graph) -> io::Result<()> {
                 sighting: "EDGE_SE2_XY",
                 offset: "",
             };
-            keywords.write(writer, graph, planar)
+            keywords.write(writer, graph, Plane::coordinates)
         }
         Graph::Space(graph) => {
             if !graph.sightings.is_empty() {
@@ -60,7 +60,7 @@ fn write_graph(writer: &mut dyn Write, graph: &Graph) -> io::Result<()> {
                 sighting: "EDGE_SE3_TRACKXYZ",
                 offset: " 0",
             };
-            keywords.write(writer, graph, spatial)
+            keywords.write(writer, graph, Space::coordinates)
         }
     }
 }
@@ -175,30 +175,6 @@ fn line(
 /// The upper triangle of a matrix, row by row.
 fn upper<const N: usize>(matrix: &SMatrix<f64, N, N>) -> impl Iterator<Item = f64> {
     (0..N).flat_map(move |row| (row..N).map(move |col| matrix[(row, col)]))
-}
-
-fn planar(pose: &Isometry2<f64>) -> [f64; 3] {
-    [pose.translation.x, pose.translation.y, angle(&pose.rotation)]
-}
-
-/// An angle whose cosine and sine have exactly the bits of `rotation`, searched within a few
-/// roundings of the arc tangent. If there is no such angle, the result is the arc tangent.
-fn angle(rotation: &UnitComplex<f64>) -> f64 {
-    let nearest = libm::atan2(rotation.im, rotation.re);
-    let (mut below, mut above) = (nearest, nearest);
-    for _ in 0..4 {
-        if let Some(same) = [above, below].into_iter().find(|&angle| turned(angle) == *rotation) {
-            return same;
-        }
-        (below, above) = (below.next_down(), above.next_up());
-    }
-    nearest
-}
-
-fn spatial(pose: &Isometry3<f64>) -> [f64; 7] {
-    let [x, y, z] = pose.translation.vector.into();
-    let [i, j, k, w] = pose.rotation.coords.into();
-    [x, y, z, i, j, k, w]
 }
 
 #[cfg(test)]

@@ -76,8 +76,8 @@ fn the_ends_of_the_turn_come_back() {
     use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
     for end in [0.0, f64::MIN_POSITIVE, 1e-16, FRAC_PI_4, FRAC_PI_2, 3.0 * FRAC_PI_4, PI] {
         for turn in [end, end.next_down(), end.next_down().next_down(), -end, -end.next_down()] {
-            let rotation = turned(turn);
-            assert_eq!(turned(angle(&rotation)), rotation, "{turn:e}");
+            let pose = Plane::pose([1.0, 2.0, turn]);
+            assert_eq!(Plane::pose(Plane::coordinates(&pose)), pose, "{turn:e}");
         }
     }
     // If an angle is outside -π to π, there may be no `f64` inside with the same cosine and sine.
