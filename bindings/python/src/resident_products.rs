@@ -87,9 +87,8 @@ fn result(like: &Matrix, on_device: DeviceMatrix<AnyMatrix>, transposed: bool) -
 
 /// Whether the product of two matrices is stored as its transpose: in the order of the first if they
 /// are of scalars. Products of blocks are stored by rows where that is possible.
-fn product_is_transposed(py: Python<'_>, a: &Matrix, b: &Matrix) -> bool {
-    let blocks = a.about(py, |stored| stored.kind().has_blocks());
-    a.transposed && (b.transposed || !blocks)
+fn product_is_transposed(a: &Matrix, b: &Matrix) -> bool {
+    a.transposed && (b.transposed || !a.stored.facts.kind.has_blocks())
 }
 
 /// C = A·B.
@@ -101,7 +100,7 @@ pub fn multiply_resident<'py>(py: Python<'py>, a: &Matrix, b: &Matrix, method: O
     if method.needs_mask() {
         return Err(refused("method", format_args!("{method} is for masked()")));
     }
-    let factors = Factors::of(a, b, product_is_transposed(py, a, b));
+    let factors = Factors::of(a, b, product_is_transposed(a, b));
     let (c, report) = watched(py, None, Size::OnDevice, || {
         let locks = Locks::new(&factors.stored(), None);
         factors.product(&locks).method(method).untimed().run_with_report()
@@ -169,7 +168,7 @@ pub fn apply_resident<'py>(py: Python<'py>, a: &Matrix, x: &Vector, from_left: b
         plan.execute((&**of_a, &**x), &mut y)?;
         Ok(y)
     })?;
-    let products = a.about(py, DeviceMatrix::nnz) as u64;
+    let products = stored.facts.entries as u64;
     let ran = Ran::new(a.stored.device.name(), products, "apply", begun).into_dict(py)?;
     Ok((Vector::new(y, stored.device.clone(), Vec::new()), ran))
 }
@@ -189,7 +188,7 @@ impl DevicePlan {
     #[staticmethod]
     fn new(py: Python<'_>, a: &Matrix, b: &Matrix) -> PyResult<Self> {
         check_process()?;
-        let factors = Factors::of(a, b, product_is_transposed(py, a, b));
+        let factors = Factors::of(a, b, product_is_transposed(a, b));
         let plan = watched(py, None, Size::OnDevice, || {
             let locks = Locks::new(&factors.stored(), None);
             factors.product(&locks).plan()
