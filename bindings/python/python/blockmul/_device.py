@@ -52,10 +52,10 @@ def _check_on_one_device(device: object, threads: object) -> None:
 
 def _check_factors(a: DeviceMatrix, b: DeviceMatrix) -> None:
     if a.dtype != b.dtype:
-        wider = "a" if a.dtype == np.float32 else "b"
+        single = "a" if a.dtype == np.float32 else "b"
         raise BadInput(
             f"a is {a.dtype}, b is {b.dtype}: use "
-            f"blockmul.DeviceMatrix({wider}.to_scipy().astype(numpy.float64), device={wider}.device)"
+            f"blockmul.DeviceMatrix({single}.to_scipy().astype(numpy.float64), device={single}.device)"
         )
     if a.shape[1] != b.shape[0]:
         raise BadInput(f"cannot multiply: a is {a.shape[0]}x{a.shape[1]}, b is {b.shape[0]}x{b.shape[1]}")
