@@ -344,8 +344,12 @@ impl Plan {
             check_process()?;
         }
         let begun = Instant::now();
-        let values = watched(py, self.threads, self.size, || {
-            self.state.lock().unwrap_or_else(PoisonError::into_inner).execute(factors)
+        // This thread locks the plan. A thread of the pool that computes may begin another execution
+        // while it waits for parts of the first, and would wait for its own lock.
+        let values = py.detach(|| {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = &mut *state;
+            Python::attach(|py| watched(py, self.threads, self.size, || state.execute(factors)))
         })?;
         let ran = Ran::new(self.place.clone(), self.products, "plan", begun);
         Ok((arrays::numbers(py, values), ran.into_dict(py)?))

@@ -12,7 +12,7 @@ use crate::{
 };
 use blockmul::{
     BlockShape, DeviceMatrix, DeviceVector,
-    element::{Any, AnyValues, ElementType},
+    element::{Any, ElementType},
     matrix::{AnyMatrix, AnyView, MatrixKind, Pattern},
     plan::Apply,
 };
@@ -24,9 +24,22 @@ pub type OfMatrix = Kept<DeviceMatrix<AnyMatrix>>;
 pub type OfVector = Kept<DeviceVector<Any>>;
 pub type Applies = Kept<[Option<Arc<Apply<AnyMatrix>>>; 2]>;
 
+/// What does not change while a matrix on a device lives.
+#[derive(Clone, Copy)]
+pub struct Facts {
+    pub kind: MatrixKind,
+    element: ElementType,
+    block: BlockShape,
+    /// Rows and columns in blocks.
+    grid: (usize, usize),
+    /// Number of stored blocks.
+    pub entries: usize,
+}
+
 /// A stored matrix, CSR or BSR, which a matrix of Python and its transpose share.
 pub struct Stored {
     pub on_device: RwLock<OfMatrix>,
+    pub facts: Facts,
     pub device: Device,
     /// A copy of the pattern on the host, made for the first update.
     pattern: OnceLock<Pattern>,
@@ -45,6 +58,8 @@ pub struct Matrix {
 
 pub struct StoredVector {
     pub on_device: RwLock<OfVector>,
+    element: ElementType,
+    len: usize,
     pub device: Device,
     _owners: Vec<Py<PyAny>>,
 }
@@ -70,8 +85,16 @@ pub fn lock<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Matrix {
     /// A stored matrix, or its transpose. `owners` own adopted buffers.
     pub fn new(on_device: DeviceMatrix<AnyMatrix>, device: Device, transposed: bool, owners: Vec<Py<PyAny>>) -> Self {
+        let facts = Facts {
+            kind: on_device.kind(),
+            element: on_device.element(),
+            block: on_device.shape(),
+            grid: (on_device.nrows(), on_device.ncols()),
+            entries: on_device.nnz(),
+        };
         let stored = Stored {
             on_device: RwLock::new(Kept::new(on_device)),
+            facts,
             device,
             pattern: OnceLock::new(),
             applies: Mutex::new(Kept::new([None, None])),
@@ -88,11 +111,6 @@ impl Matrix {
     ) -> PyResult<R> {
         check_process()?;
         detached(py, || compute(&read(&self.stored.on_device)))
-    }
-
-    /// What does not change while the matrix lives.
-    pub fn about<R: Send>(&self, py: Python<'_>, of: impl FnOnce(&DeviceMatrix<AnyMatrix>) -> R + Send) -> R {
-        py.detach(|| of(&read(&self.stored.on_device)))
     }
 }
 
@@ -116,8 +134,8 @@ impl Matrix {
 
     /// `csr`, `csc`, `bsr`, or `bsc` for the transpose of a matrix in `bsr`.
     #[getter]
-    fn format(&self, py: Python<'_>) -> &'static str {
-        match (self.about(py, |stored| stored.kind().has_blocks()), self.transposed) {
+    fn format(&self) -> &'static str {
+        match (self.stored.facts.kind.has_blocks(), self.transposed) {
             (false, false) => "csr",
             (false, true) => "csc",
             (true, false) => "bsr",
@@ -127,39 +145,31 @@ impl Matrix {
 
     /// Rows and columns in scalars.
     #[getter]
-    fn shape(&self, py: Python<'_>) -> (usize, usize) {
-        let of = |stored: &DeviceMatrix<AnyMatrix>| {
-            (stored.nrows() * stored.shape().rows(), stored.ncols() * stored.shape().cols())
-        };
-        swapped(self.about(py, of), self.transposed)
+    fn shape(&self) -> (usize, usize) {
+        let Facts { grid, block, .. } = self.stored.facts;
+        swapped((grid.0 * block.rows(), grid.1 * block.cols()), self.transposed)
     }
 
     #[getter]
-    fn blocksize(&self, py: Python<'_>) -> (usize, usize) {
-        let shape = self.about(py, DeviceMatrix::shape);
-        swapped((shape.rows(), shape.cols()), self.transposed)
+    fn blocksize(&self) -> (usize, usize) {
+        let block = self.stored.facts.block;
+        swapped((block.rows(), block.cols()), self.transposed)
     }
 
     /// Number of stored scalars.
     #[getter]
-    fn nnz(&self, py: Python<'_>) -> usize {
-        self.about(py, |stored| stored.nnz() * stored.shape().area())
+    fn nnz(&self) -> usize {
+        self.stored.facts.entries * self.stored.facts.block.area()
     }
 
     #[getter]
-    fn dtype(&self, py: Python<'_>) -> &'static str {
-        dtype(self.about(py, DeviceMatrix::element))
+    fn dtype(&self) -> &'static str {
+        dtype(self.stored.facts.element)
     }
 
     #[getter]
     pub fn device(&self) -> Device {
         self.stored.device.clone()
-    }
-
-    /// Number of bytes of device memory held.
-    #[getter]
-    fn device_bytes(&self, py: Python<'_>) -> u64 {
-        self.about(py, DeviceMatrix::device_bytes)
     }
 
     /// Whether two matrices share their arrays.
@@ -184,8 +194,8 @@ impl Matrix {
         let a = a.check("a")?;
         let (view, transposed) = by_rows(a.view()?);
         let stored = &*self.stored;
-        let (kind, element, shape) = self.about(py, |of| (of.kind(), of.element(), of.shape()));
-        let same = (view.kind(), view.element(), view.shape(), transposed) == (kind, element, shape, self.transposed);
+        let Facts { kind, element, block, .. } = stored.facts;
+        let same = (view.kind(), view.element(), view.shape(), transposed) == (kind, element, block, self.transposed);
         if !same {
             return Err(refused("a", "the matrix on the device has another format, dtype or blocksize"));
         }
@@ -228,7 +238,9 @@ pub fn dtype(element: ElementType) -> &'static str {
 
 impl Vector {
     pub fn new(on_device: DeviceVector<Any>, device: Device, owners: Vec<Py<PyAny>>) -> Self {
-        let stored = StoredVector { on_device: RwLock::new(Kept::new(on_device)), device, _owners: owners };
+        let (element, len) = (on_device.element(), on_device.len());
+        let on_device = RwLock::new(Kept::new(on_device));
+        let stored = StoredVector { on_device, element, len, device, _owners: owners };
         Self { stored: Arc::new(stored) }
     }
 
@@ -243,14 +255,6 @@ impl Vector {
     }
 }
 
-/// Copies numbers of Python.
-fn copied(numbers: &Numbers<'_>) -> PyResult<AnyValues> {
-    Ok(match numbers {
-        Numbers::F64(array) => AnyValues::F64(array.as_slice()?.to_vec()),
-        Numbers::F32(array) => AnyValues::F32(array.as_slice()?.to_vec()),
-    })
-}
-
 #[pymethods]
 impl Vector {
     /// Copies numbers to a device.
@@ -258,29 +262,23 @@ impl Vector {
     #[pyo3(signature = (x, device=None))]
     fn upload(py: Python<'_>, x: Bound<'_, PyUntypedArray>, device: Option<Wanted>) -> PyResult<Self> {
         let (device, opened) = wanted_device(device)?;
-        let values = copied(&Numbers::new("x", &x)?)?;
+        let values = Numbers::new("x", &x)?.copied()?;
         let on_device = detached(py, || opened.upload_any_vector(&values))?;
         Ok(Self::new(on_device, device, Vec::new()))
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| read(&self.stored.on_device).len())
+    fn __len__(&self) -> usize {
+        self.stored.len
     }
 
     #[getter]
-    fn dtype(&self, py: Python<'_>) -> &'static str {
-        dtype(py.detach(|| read(&self.stored.on_device).element()))
+    fn dtype(&self) -> &'static str {
+        dtype(self.stored.element)
     }
 
     #[getter]
     pub fn device(&self) -> Device {
         self.stored.device.clone()
-    }
-
-    /// Number of bytes of device memory held.
-    #[getter]
-    fn device_bytes(&self, py: Python<'_>) -> u64 {
-        py.detach(|| read(&self.stored.on_device).device_bytes())
     }
 
     /// Copies the numbers to the host.
@@ -291,7 +289,7 @@ impl Vector {
     /// Replaces the numbers.
     fn update(&self, py: Python<'_>, x: Bound<'_, PyUntypedArray>) -> PyResult<()> {
         check_process()?;
-        let values = copied(&Numbers::new("x", &x)?)?;
+        let values = Numbers::new("x", &x)?.copied()?;
         detached(py, || write(&self.stored.on_device).write_any(&values))
     }
 

@@ -22,7 +22,7 @@ use std::{
 /// The locks of the matrices of one computation. Each is locked once, in the order of addresses, so
 /// that two threads never wait for each other.
 struct Locks<'a> {
-    read: Vec<(*const Stored, RwLockReadGuard<'a, OfMatrix>)>,
+    read: Vec<(&'a Stored, RwLockReadGuard<'a, OfMatrix>)>,
     written: Option<RwLockWriteGuard<'a, OfMatrix>>,
 }
 
@@ -47,6 +47,21 @@ impl<'a> Locks<'a> {
         let found = self.read.iter().find(|(of, _)| std::ptr::eq(*of, stored));
         &found.expect("all matrices of the computation are locked").1
     }
+}
+
+/// Computes with matrices that are only read, until the user interrupts.
+///
+/// This thread locks them, not the one of the pool that computes: while that one waits for parts of
+/// its computation, it may begin another, which would wait for a lock that it holds itself.
+fn reading<R: Send>(
+    py: Python<'_>,
+    matrices: &[&Stored],
+    compute: impl FnOnce(&Locks<'_>) -> blockmul::Result<R> + Send,
+) -> PyResult<R> {
+    py.detach(|| {
+        let locks = Locks::new(matrices, None);
+        Python::attach(|py| watched(py, None, Size::OnDevice, || compute(&locks)))
+    })
 }
 
 /// A product as the library computes it, by rows: the stored factors from left to right, each with
@@ -87,9 +102,8 @@ fn result(like: &Matrix, on_device: DeviceMatrix<AnyMatrix>, transposed: bool) -
 
 /// Whether the product of two matrices is stored as its transpose: in the order of the first if they
 /// are of scalars. Products of blocks are stored by rows where that is possible.
-fn product_is_transposed(py: Python<'_>, a: &Matrix, b: &Matrix) -> bool {
-    let blocks = a.about(py, |stored| stored.kind().has_blocks());
-    a.transposed && (b.transposed || !blocks)
+fn product_is_transposed(a: &Matrix, b: &Matrix) -> bool {
+    a.transposed && (b.transposed || !a.stored.facts.kind.has_blocks())
 }
 
 /// C = A·B.
@@ -101,11 +115,9 @@ pub fn multiply_resident<'py>(py: Python<'py>, a: &Matrix, b: &Matrix, method: O
     if method.needs_mask() {
         return Err(refused("method", format_args!("{method} is for masked()")));
     }
-    let factors = Factors::of(a, b, product_is_transposed(py, a, b));
-    let (c, report) = watched(py, None, Size::OnDevice, || {
-        let locks = Locks::new(&factors.stored(), None);
-        factors.product(&locks).method(method).untimed().run_with_report()
-    })?;
+    let factors = Factors::of(a, b, product_is_transposed(a, b));
+    let (c, report) =
+        reading(py, &factors.stored(), |locks| factors.product(locks).method(method).untimed().run_with_report())?;
     let ran = Ran::on_device(a.stored.device.name(), &report).into_dict(py)?;
     Ok((result(a, c, factors.transposed), ran))
 }
@@ -115,11 +127,10 @@ pub fn multiply_resident<'py>(py: Python<'py>, a: &Matrix, b: &Matrix, method: O
 pub fn masked_resident<'py>(py: Python<'py>, a: &Matrix, b: &Matrix, mask: &Matrix) -> Computed<'py, Matrix> {
     check_process()?;
     let factors = Factors::of(a, b, mask.transposed);
-    let (c, report) = watched(py, None, Size::OnDevice, || {
-        let [left, right] = factors.stored();
-        let locks = Locks::new(&[left, right, &mask.stored], None);
+    let [left, right] = factors.stored();
+    let (c, report) = reading(py, &[left, right, &mask.stored], |locks| {
         let pattern = locks.of(&mask.stored).pattern();
-        factors.product(&locks).mask(&pattern).untimed().run_with_report()
+        factors.product(locks).mask(&pattern).untimed().run_with_report()
     })?;
     let ran = Ran::on_device(a.stored.device.name(), &report).into_dict(py)?;
     Ok((result(a, c, factors.transposed), ran))
@@ -135,9 +146,8 @@ pub fn gram_resident<'py>(py: Python<'py>, a: &Matrix, part: &str) -> Computed<'
         ("upper", false) | ("lower", true) => Part::Upper,
         _ => Part::Full,
     };
-    let (c, report) = watched(py, None, Size::OnDevice, || {
-        let stored = read(&a.stored.on_device);
-        let j = Factor::from(&**stored);
+    let (c, report) = reading(py, &[&a.stored], |locks| {
+        let j = Factor::from(locks.of(&a.stored));
         Product::gram(if a.transposed { j.t() } else { j }).part(part).untimed().run_with_report()
     })?;
     let ran = Ran::on_device(a.stored.device.name(), &report).into_dict(py)?;
@@ -146,29 +156,29 @@ pub fn gram_resident<'py>(py: Python<'py>, a: &Matrix, part: &str) -> Computed<'
 
 /// A·x, or x·A with `from_left`. Returns when the product is enqueued.
 #[pyfunction]
-pub fn apply<'py>(py: Python<'py>, a: &Matrix, x: &Vector, from_left: bool) -> Computed<'py, Vector> {
+pub fn apply_resident<'py>(py: Python<'py>, a: &Matrix, x: &Vector, from_left: bool) -> Computed<'py, Vector> {
     check_process()?;
     let begun = Instant::now();
     let transposed = a.transposed != from_left;
     let stored = &*a.stored;
+    let known = lock(&stored.applies)[usize::from(transposed)].clone();
+    let plan = match known {
+        Some(plan) => plan,
+        None => {
+            let made = reading(py, &[stored], |locks| {
+                let options = Apply::of(locks.of(stored));
+                if transposed { options.transposed() } else { options }.plan()
+            })?;
+            lock(&stored.applies)[usize::from(transposed)].get_or_insert(Arc::new(made)).clone()
+        }
+    };
     let y = detached(py, || {
         let (of_a, x) = (read(&stored.on_device), read(&x.stored.on_device));
-        let mut applies = lock(&stored.applies);
-        let known = &mut applies[usize::from(transposed)];
-        let plan = match known {
-            Some(plan) => plan.clone(),
-            None => {
-                let options = Apply::of(&of_a);
-                let plan = Arc::new(if transposed { options.transposed() } else { options }.plan()?);
-                known.insert(plan).clone()
-            }
-        };
-        drop(applies);
         let mut y = plan.output()?;
         plan.execute((&**of_a, &**x), &mut y)?;
         Ok(y)
     })?;
-    let products = a.about(py, DeviceMatrix::nnz) as u64;
+    let products = stored.facts.entries as u64;
     let ran = Ran::new(a.stored.device.name(), products, "apply", begun).into_dict(py)?;
     Ok((Vector::new(y, stored.device.clone(), Vec::new()), ran))
 }
@@ -188,11 +198,8 @@ impl DevicePlan {
     #[staticmethod]
     fn new(py: Python<'_>, a: &Matrix, b: &Matrix) -> PyResult<Self> {
         check_process()?;
-        let factors = Factors::of(a, b, product_is_transposed(py, a, b));
-        let plan = watched(py, None, Size::OnDevice, || {
-            let locks = Locks::new(&factors.stored(), None);
-            factors.product(&locks).plan()
-        })?;
+        let factors = Factors::of(a, b, product_is_transposed(a, b));
+        let plan = reading(py, &factors.stored(), |locks| factors.product(locks).plan())?;
         let orders = [a.transposed, b.transposed, factors.transposed];
         Ok(Self { plan: Kept::new(plan), device: a.device(), orders })
     }

@@ -317,6 +317,29 @@ def test_threads_of_python_multiply_at_once():
     assert failures == [] and not any(worker.is_alive() for worker in workers)
 
 
+def test_threads_of_python_execute_one_large_plan():
+    """A thread of the pool that waits within one execution must not wait for another of the plan."""
+    script = """
+import threading, blockmul, numpy as np, scipy.sparse as sp
+rng = np.random.default_rng(1)
+a = sp.csr_array(rng.random((700, 700)) * (rng.random((700, 700)) < 0.12))
+plan = blockmul.Plan(a, a, device="host")
+assert blockmul.multiply(a, a, device="host").nnz and blockmul.report()["products"] > 1 << 22
+expected, found = plan.execute(a, a).data.tobytes(), []
+def work():
+    for _ in range(3):
+        found.append(plan.execute(a, a).data.tobytes() == expected)
+workers = [threading.Thread(target=work, daemon=True) for _ in range(12)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join(20)
+print(len(found), all(found))
+"""
+    ran = python("-c", script)
+    assert ran.stdout == "36 True\n", ran
+
+
 def test_other_threads_of_python_run_during_a_product():
     script = """
 import threading, time, blockmul, numpy as np, scipy.sparse as sp

@@ -144,6 +144,7 @@ def test_products_with_vectors(device, form):
         ran = blockmul.report()
         assert ran["device"] == device.name and ran["method"] == "apply"
         np.testing.assert_array_equal(blockmul.multiply(on_a, on_x).to_numpy(), a @ x)
+        np.testing.assert_array_equal(blockmul.apply(on_a.T, on_z).to_numpy(), a.T @ z)
         np.testing.assert_array_equal(blockmul.multiply(on_z, on_a).to_numpy(), z @ a)
 
 
@@ -441,6 +442,10 @@ def test_nothing_is_copied_silently(device):
     raises(TypeError, "blockmul.DeviceVector(x, device=...)", lambda: on_a @ x)
     raises(TypeError, "blockmul.DeviceMatrix(a, device=...)", lambda: on_a @ a)
     raises(TypeError, "one of them is a matrix", lambda: on_x @ on_x)
+    raises(TypeError, "x: ndarray is not a blockmul.DeviceVector", lambda: blockmul.apply(on_a, x))
+    raises(TypeError, "a: csr_array is not on a device", lambda: blockmul.apply(a, on_x))
+    short = blockmul.DeviceVector(np.ones(7), device=device)
+    raises(blockmul.BadInput, "cannot multiply: a is 24x24, x is of 7 numbers", lambda: blockmul.apply(on_a, short))
     with pytest.raises((TypeError, ValueError)):
         sp.csr_array(on_a)
 

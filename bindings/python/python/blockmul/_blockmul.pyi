@@ -14,7 +14,21 @@ __all__ = [
     "Device",
     "Plan",
     "Reduced",
+    "Marker",
+    "Matrix",
+    "Vector",
+    "DevicePlan",
     "devices",
+    "finish",
+    "counters",
+    "multiply_resident",
+    "masked_resident",
+    "gram_resident",
+    "apply_resident",
+    "adopt_matrix",
+    "matrix_pointers",
+    "adopt_vector",
+    "vector_pointer",
     "multiply",
     "gram",
     "masked",
@@ -24,20 +38,6 @@ __all__ = [
     "read_graph",
     "bundle_adjust",
     "pose_graph",
-    "Marker",
-    "Matrix",
-    "Vector",
-    "DevicePlan",
-    "finish",
-    "counters",
-    "multiply_resident",
-    "masked_resident",
-    "gram_resident",
-    "apply",
-    "adopt_matrix",
-    "matrix_pointers",
-    "adopt_vector",
-    "vector_pointer",
 ]
 
 __version__: str
@@ -101,8 +101,6 @@ class Matrix:
     def dtype(self) -> str: ...
     @property
     def device(self) -> Device: ...
-    @property
-    def device_bytes(self) -> int: ...
     def shares(self, other: Matrix) -> bool: ...
     def transpose(self) -> Matrix: ...
     def download(self) -> Arrays: ...
@@ -118,8 +116,6 @@ class Vector:
     def dtype(self) -> str: ...
     @property
     def device(self) -> Device: ...
-    @property
-    def device_bytes(self) -> int: ...
     def download(self) -> NDArray[Any]: ...
     def update(self, x: NDArray[Any]) -> None: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -148,7 +144,7 @@ def counters(device: Device) -> dict[str, int]: ...
 def multiply_resident(a: Matrix, b: Matrix, method: str | None = None) -> tuple[Matrix, Report]: ...
 def masked_resident(a: Matrix, b: Matrix, mask: Matrix) -> tuple[Matrix, Report]: ...
 def gram_resident(a: Matrix, part: str) -> tuple[Matrix, Report]: ...
-def apply(a: Matrix, x: Vector, from_left: bool) -> tuple[Vector, Report]: ...
+def apply_resident(a: Matrix, x: Vector, from_left: bool) -> tuple[Vector, Report]: ...
 def adopt_matrix(
     format: str,
     shape: tuple[int, int],

@@ -52,10 +52,10 @@ def _check_on_one_device(device: object, threads: object) -> None:
 
 def _check_factors(a: DeviceMatrix, b: DeviceMatrix) -> None:
     if a.dtype != b.dtype:
-        wider = "a" if a.dtype == np.float32 else "b"
+        single = "a" if a.dtype == np.float32 else "b"
         raise BadInput(
             f"a is {a.dtype}, b is {b.dtype}: use "
-            f"blockmul.DeviceMatrix({wider}.to_scipy().astype(numpy.float64), device={wider}.device)"
+            f"blockmul.DeviceMatrix({single}.to_scipy().astype(numpy.float64), device={single}.device)"
         )
     if a.shape[1] != b.shape[0]:
         raise BadInput(f"cannot multiply: a is {a.shape[0]}x{a.shape[1]}, b is {b.shape[0]}x{b.shape[1]}")
@@ -331,7 +331,7 @@ def multiply(a: Any, b: Any, device: object, threads: object, method: str | None
             raise BadInput(f"method: {method!r} is for products of two sparse matrices")
         if isinstance(a, DeviceVector) and isinstance(b, DeviceVector):
             raise TypeError("a, b: two blockmul.DeviceVector are not multiplied: one of them is a matrix")
-        return _apply(b, a, True) if isinstance(a, DeviceVector) else _apply(a, b, False)
+        return _apply(b, a, True, "b", "a") if isinstance(a, DeviceVector) else _apply(a, b, False, "a", "b")
     on = a.device if isinstance(a, DeviceMatrix) else b.device
     a, b = _check_matrix("a", a, on), _check_matrix("b", b, on)
     _check_factors(a, b)
@@ -340,20 +340,27 @@ def multiply(a: Any, b: Any, device: object, threads: object, method: str | None
     return DeviceMatrix._of(c)
 
 
-def _apply(a: Any, x: DeviceVector, from_left: bool) -> DeviceVector:
-    """a·x, or x·a with `from_left`."""
-    name, of_x = ("b", "a") if from_left else ("a", "b")
+def _apply(a: Any, x: DeviceVector, from_left: bool, name: str, of_x: str) -> DeviceVector:
+    """a·x, or x·a with `from_left`, of arguments with these names."""
     a = _check_matrix(name, a, x.device)
     if a.dtype != x.dtype:
         raise BadInput(f"{of_x}: is {x.dtype}, and {name} {a.dtype}: make one of them again by astype")
     rows, columns = a.shape
     if len(x) != (rows if from_left else columns):
         sides = [f"of {len(x)} numbers", f"{rows}x{columns}"]
-        of_a, of_b = sides if from_left else sides[::-1]
-        raise BadInput(f"cannot multiply: a is {of_a}, b is {of_b}")
-    y, ran = _blockmul.apply(a._matrix, x._vector, from_left)
+        names = [of_x, name]
+        (first, of_first), (second, of_second) = sorted(zip(names, sides, strict=True))
+        raise BadInput(f"cannot multiply: {first} is {of_first}, {second} is {of_second}")
+    y, ran = _blockmul.apply_resident(a._matrix, x._vector, from_left)
     keep(ran)
     return DeviceVector._of(y)
+
+
+def apply(a: Any, x: Any, device: object, threads: object) -> DeviceVector:
+    _check_on_one_device(device, threads)
+    if not isinstance(x, DeviceVector):
+        raise TypeError(f"x: {type(x).__name__} is not a blockmul.DeviceVector")
+    return _apply(a, x, False, "a", "x")
 
 
 def gram(a: DeviceMatrix, part: str, device: object, threads: object) -> DeviceMatrix:

@@ -134,8 +134,14 @@ def _dense(
     return values.reshape(rows, columns) if by_rows else values.reshape(columns, rows).T
 
 
-def apply(a: Sparse, x: NDArray[Any], *, device: Where = None, threads: int | None = None) -> NDArray[Any]:
+@overload
+def apply(a: Sparse, x: NDArray[Any], *, device: Where = None, threads: int | None = None) -> NDArray[Any]: ...
+@overload
+def apply(a: DeviceMatrix, x: DeviceVector) -> DeviceVector: ...
+def apply(a: Any, x: Any, *, device: Where = None, threads: int | None = None) -> Any:
     """The vector a·x, as `multiply` computes it. `apply(a.T, x)` is aᵀ·x, for which nothing is transposed."""
+    if _device.any_is_resident(a, x):
+        return _device.apply(a, x, device, threads)
     device, threads = where(device, threads)
     if sp.issparse(x) or np.ndim(x) != 1:
         raise BadInput(f"x: has {np.ndim(x)} dimensions, not 1: use multiply(a, x)")
