@@ -72,7 +72,7 @@ pub enum Error {
     /// There is no OpenCL library, or none of its platforms has a device.
     #[error(
         "no OpenCL device: {reason}\n  install one: a GPU's driver, or PoCL for the CPU (Debian, Ubuntu: apt-get install \
-         pocl-opencl-icd; Fedora: dnf install pocl; macOS: brew install pocl), or run tools/setup"
+         pocl-opencl-icd; Fedora: dnf install pocl; macOS: brew install pocl)"
     )]
     NoOpenCl { reason: String },
     /// No device has the index or name in `wanted`, which may come from an environment variable.

@@ -10,8 +10,8 @@ use crate::{Error, Result};
 use std::path::Path;
 
 /// Number of bytes of host memory that are still available, or `None` if the system does not report
-/// it. The result is the free memory of the machine, or what a control group of the process (such
-/// as a container) allows if that is less.
+/// it. The result is the least of three numbers: the free memory of the machine, what a control
+/// group of the process (such as a container) allows, and what is left of the address space.
 pub(crate) fn available() -> Option<u64> {
     #[cfg(test)]
     if let Some(limit) = tests::LIMIT.get() {
@@ -21,7 +21,19 @@ pub(crate) fn available() -> Option<u64> {
     let left = std::fs::read_to_string("/proc/self/cgroup")
         .ok()
         .and_then(|groups| control_groups::left(&groups, Path::new("/sys/fs/cgroup")));
-    free.into_iter().chain(left).min()
+    free.into_iter().chain(left).chain(address_space()).min()
+}
+
+/// Number of bytes that are left of the process's address space, or `None` if it has no limit.
+fn address_space() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+        let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().next()?.parse().ok()?;
+        Some(limit.saturating_sub(pages.saturating_mul(rustix::param::page_size() as u64)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// Number of bytes that are available without swapping, from the text of `/proc/meminfo`.

@@ -102,8 +102,8 @@ struct Indices {
 }
 
 impl Indices {
-    /// Copies the arrays of a matrix with so many lines. The offsets are checked. If `in_range`, the
-    /// places are checked too.
+    /// Copies the arrays of a matrix with so many lines. The offsets are checked. If `in_range`,
+    /// the places are checked too.
     fn new(
         name: &str,
         arrays: [&Bound<'_, PyUntypedArray>; 2],

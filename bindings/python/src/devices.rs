@@ -20,7 +20,8 @@ use std::{
 const FOR_GPU: u64 = 1 << 20;
 
 /// Multiplications of a product from which the host's own OpenCL device is worth the copies of A, B
-/// and C. With PoCL on two cores, 0.64 million take 11.8 ms there and 5.5 on the host; the square of
+/// and C. With PoCL on two cores, 0.64 million take 11.8 ms there and 5.5 on the host; the square
+/// of
 /// `bcsstk16` in blocks of 3x3 takes 11.7 ms on both, and that of `cnr-2000` 555 and 715 ms.
 const FOR_CPU: u64 = 1 << 23;
 

@@ -1,5 +1,5 @@
-//! Whole least-squares problems: bundle adjustments and graphs of poses and landmarks. Python checks
-//! the arrays, and passes them contiguous.
+//! Whole least-squares problems: bundle adjustments and graphs of poses and landmarks. Python
+//! checks the arrays, and passes them contiguous.
 mod files;
 mod graphs;
 mod solved;

@@ -1,5 +1,8 @@
 """Arguments that do not fit: the exception, its words, and arguments that stay as they were."""
 
+import subprocess
+import sys
+
 import blockmul
 import numpy as np
 import pytest
@@ -332,6 +335,25 @@ def test_sides_beyond_32_bits_are_refused():
     wide.indices, wide.indptr, wide.data = np.array([3, 2**32 + 1]), np.array([0, 1, 2, 2]), np.ones(2)
     with pytest.raises(blockmul.BadInput, match="8589934592 rows, at most"):
         blockmul.multiply(wide, sp.eye_array(3, format="csc"))
+
+
+LIMITED = """
+import resource
+import blockmul, numpy as np, scipy.sparse as sp
+a = sp.csr_array(np.ones((20_000, 1)))
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30,) * 2)
+try:
+    blockmul.multiply(a, a.T.tocsr(), device="host", threads=1)  # 4.8 GB
+except MemoryError as error:
+    print(type(error).__name__, 0 < error.numbers["available"] <= 2**30 < error.numbers["needed"])
+print(blockmul.multiply(a.T.tocsr(), a, device="host", threads=1).toarray())
+"""
+
+
+def test_a_product_beyond_the_limit_of_the_process_is_out_of_memory():
+    ran = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.returncode) == ("OutOfMemory True\n[[20000.]]\n", 0), ran.stderr
 
 
 def test_a_product_beyond_the_memory_is_out_of_memory():

@@ -57,8 +57,8 @@ impl Begun {
         Self { state, start: Start::File, start_ms: 0.0, kernels_ms: 0.0, origin: None, notes: Vec::new() }
     }
 
-    /// Iterates without the interpreter's lock, until the user interrupts. `each` is called with the
-    /// fields of each iteration, on the thread that calls, where it looks for signals too.
+    /// Iterates without the interpreter's lock, until the user interrupts. `each` is called with
+    /// the fields of each iteration, on the thread that calls, where it looks for signals too.
     pub fn solve(
         self,
         py: Python<'_>,
