@@ -344,8 +344,8 @@ impl Plan {
             check_process()?;
         }
         let begun = Instant::now();
-        // This thread locks the plan. A thread of the pool that computes may begin another execution
-        // while it waits for parts of the first, and would wait for its own lock.
+        // This thread locks the plan. A thread of the pool that computes may begin another
+        // execution while it waits for parts of the first, and would wait for its own lock.
         let values = py.detach(|| {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let state = &mut *state;
