@@ -133,21 +133,25 @@ pub fn bundle_adjust<'py>(
     let (cameras, points) = (arrays.hold.as_slice()?, arrays.hold_points.as_slice()?);
     let device = device_of(device)?;
     let (problem, begun) = detached(py, || {
-        let origin = given.far_origin();
-        let near = origin.map_or_else(|| given.clone(), |origin| given.clone().about(origin));
+        let (origin, mut notes) = (given.far_origin(), Vec::new());
+        let near = match origin {
+            Some(origin @ [x, y, z]) => {
+                notes.push(format!("the origin is far from the scene: solved about ({x}, {y}, {z})"));
+                given.about(origin)
+            }
+            None => given,
+        };
         let problem = BundleProblem::new(near, loss)?.hold(cameras, points)?;
-        let mut begun = Begun::new(problem.start().into());
-        if let Some([x, y, z]) = origin {
-            begun.notes.push(format!("the origin is far from the scene: solved about ({x}, {y}, {z})"));
-        }
-        Ok((AnyProblem::Bundle(problem), Begun { origin, ..begun }))
+        let start = problem.start().into();
+        Ok((AnyProblem::Bundle(problem), Begun { origin, notes, ..Begun::new(start) }))
     })?;
     let ended = begun.solve(py, &problem, device, options.options(), each)?;
     let (mut cameras, mut points) = (arrays.cameras.as_slice()?.to_vec(), arrays.points.as_slice()?.to_vec());
     if let (AnyProblem::Bundle(problem), Some(AnyState::Bundle(state))) = (&problem, ended.state()) {
-        let solved = problem.with_state(state.clone());
-        let solved =
-            ended.begun.origin.map_or_else(|| solved.clone(), |origin| solved.clone().about(origin.map(|x| -x)));
+        let mut solved = problem.with_state(state.clone());
+        if let Some(origin) = ended.begun.origin {
+            solved = solved.about(origin.map(|x| -x));
+        }
         cameras = unless_missing(cameras, solved.cameras, problem.missing_cameras());
         points = unless_missing(points, solved.points, problem.missing_points());
     }

@@ -86,7 +86,9 @@ def between(a, b):
         turn = (b[:, 2] - a[:, 2] + np.pi) % (2 * np.pi) - np.pi
         return np.column_stack([c * d[:, 0] + s * d[:, 1], c * d[:, 1] - s * d[:, 0], turn])
     turned = Rotation.from_quat(a[:, 3:]).inv()
-    return np.hstack([turned.apply(b[:, :3] - a[:, :3]), (turned * Rotation.from_quat(b[:, 3:])).as_quat(canonical=True)])
+    return np.hstack(
+        [turned.apply(b[:, :3] - a[:, :3]), (turned * Rotation.from_quat(b[:, 3:])).as_quat(canonical=True)]
+    )
 
 
 def from_pose(poses, landmarks):
@@ -96,7 +98,9 @@ def from_pose(poses, landmarks):
     return Rotation.from_quat(poses[:, 3:]).inv().apply(landmarks - poses[:, :3])
 
 
-def graph_residuals(poses, i, j, measurements, information, landmarks, sighting_pose, sighting_landmark, sightings, loss):
+def graph_residuals(
+    poses, i, j, measurements, information, landmarks, sighting_pose, sighting_landmark, sightings, loss
+):
     """Whitened residuals of all measurements."""
     step = between(measurements, between(poses[i], poses[j]))
     if poses.shape[1] == 7:

@@ -55,7 +55,12 @@ BAD_BUNDLES = [
     ("hold_points", [[1, 2]], ValueError, "hold_points: has 2 dimensions, not 1"),
 ]
 BAD_GRAPHS = [
-    ("poses", np.ones((12, 6)), ValueError, "poses: has the shape (12, 6), not (n, 3) for the plane or (n, 7) for space"),
+    (
+        "poses",
+        np.ones((12, 6)),
+        ValueError,
+        "poses: has the shape (12, 6), not (n, 3) for the plane or (n, 7) for space",
+    ),
     ("poses", changed("poses", (4, 0), np.nan), ValueError, "poses[4, 0]: nan"),
     ("poses", changed("poses", (4, slice(3, 7)), 0), ValueError, "poses[4]: the quaternion is 0"),
     ("poses", np.ones((12, 7), int), TypeError, "poses: int64 is not float64"),
@@ -125,18 +130,29 @@ def test_a_bad_option_is_named(device, name, value, error, words):
 def test_nothing_to_solve_is_refused(device):
     empty = {name: array[:0] for name, array in BUNDLE.items()}
     refuses(blockmul.bundle_adjust, empty, ValueError, "observations: there are none")
-    refuses(blockmul.bundle_adjust, {**BUNDLE, "hold": range(5), "hold_points": range(30)}, ValueError, "nothing is unknown")
+    refuses(
+        blockmul.bundle_adjust, {**BUNDLE, "hold": range(5), "hold_points": range(30)}, ValueError, "nothing is unknown"
+    )
     empty = {name: array[:0] for name, array in GRAPH.items()}
     refuses(blockmul.pose_graph, empty, ValueError, "measurements: there are none")
-    refuses(blockmul.pose_graph, {**GRAPH, "hold": range(12), "hold_landmarks": range(4)}, ValueError, "nothing is unknown")
+    refuses(
+        blockmul.pose_graph, {**GRAPH, "hold": range(12), "hold_landmarks": range(4)}, ValueError, "nothing is unknown"
+    )
 
 
 def test_solvers_that_do_not_fit_are_refused(device):
     bare = dict(zip(("poses", "i", "j", "measurements", "information"), GIVEN))
-    refuses(blockmul.pose_graph, {**bare, "information": np.zeros((6, 6))}, ValueError, "their information matrices are zero")
+    refuses(
+        blockmul.pose_graph,
+        {**bare, "information": np.zeros((6, 6))},
+        ValueError,
+        "their information matrices are zero",
+    )
     for linear in ("schur-cholesky", "conjugate-gradients"):
         refuses(blockmul.pose_graph, {**bare, "linear": linear}, ValueError, "unknown points or landmarks")
-        refuses(blockmul.bundle_adjust, {**BUNDLE, "hold_points": range(30), "linear": linear}, ValueError, "unknown points")
+        refuses(
+            blockmul.bundle_adjust, {**BUNDLE, "hold_points": range(30), "linear": linear}, ValueError, "unknown points"
+        )
 
 
 def test_without_opencl_the_exception_says_what_to_install():

@@ -114,7 +114,7 @@ impl Solver {
                 let what =
                     if linear == Linear::SchurCholesky { "a Schur complement is" } else { "conjugate gradients are" };
                 Err(Error::Argument(format!(
-                    "{what} for problems with unknown points or landmarks, which are eliminated"
+                    "{what} for problems with unknown points or landmarks, which are eliminated, and cameras or poses"
                 )))
             }
             (_, Linear::Cholesky) => choice::cheaper(normal),

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _blockmul
+from ._calls import where
 from ._checks import Floats, array, check_length, held, indices, matrices, numbers
 from ._errors import BadInput
 from ._passed import BundleArrays, Each, Facts, GraphArrays, Names, Options
-from ._products import where
 from ._summary import Dominant, Iteration, Summary, Times
 
 if TYPE_CHECKING:
-    from ._products import Where
+    from ._calls import Where
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Real: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
@@ -380,14 +380,23 @@ def pose_graph(
         at = int(np.argmax(start_of == end_of))
         raise BadInput(f"j[{at}] is {end_of[at]}, and so is i[{at}]: a pose is not measured from itself")
     if landmarks is None:
-        of_landmarks = (sighting_pose, sighting_landmark, sightings, sighting_information, landmark_names, hold_landmarks)
+        of_landmarks = (
+            sighting_pose,
+            sighting_landmark,
+            sightings,
+            sighting_information,
+            landmark_names,
+            hold_landmarks,
+        )
         if any(each_of is not None for each_of in of_landmarks):
             raise BadInput("landmarks: missing, but sightings, names or a hold of landmarks are given")
         sighting_pose = sighting_landmark = np.zeros(0, np.int64)
         sightings = np.zeros((0, width))
     known = numbers("landmarks", np.zeros((0, width)) if landmarks is None else landmarks, "n", width)
     seen = numbers("sightings", sightings, "k", width)
-    seeing, seen_one = indices("sighting_pose", sighting_pose, len(places)), indices("sighting_landmark", sighting_landmark, len(known))
+    seeing, seen_one = indices("sighting_pose", sighting_pose, len(places)), indices(
+        "sighting_landmark", sighting_landmark, len(known)
+    )
     check_length("sighting_pose", seeing, len(seen), "sightings")
     check_length("sighting_landmark", seen_one, len(seen), "sightings")
     if not len(measured) and not len(seen):

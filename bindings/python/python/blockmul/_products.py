@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _blockmul, _device
-from ._calls import keep as keep
-from ._calls import where as where
+from ._calls import keep, where
 from ._device import DeviceMatrix, DeviceVector
 from ._errors import BadInput
 from ._sparse import (
@@ -28,7 +27,7 @@ from ._sparse import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._calls import Where as Where
+    from ._calls import Where
 
     Sparse: TypeAlias = sp.sparray | sp.spmatrix
     _Left = TypeVar("_Left", sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.bsr_array, sp.bsr_matrix)

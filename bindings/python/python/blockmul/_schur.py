@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _blockmul
+from ._calls import keep, where
 from ._errors import BadInput
-from ._products import keep, where
 from ._sparse import built, check_real, common_dtype, compressed, flat, in_format, may_be_narrow, sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._products import Sparse, Where
+    from ._calls import Where
+    from ._products import Sparse
 
 
 class Reduced:
