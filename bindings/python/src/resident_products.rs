@@ -100,8 +100,8 @@ fn result(like: &Matrix, on_device: DeviceMatrix<AnyMatrix>, transposed: bool) -
     Matrix::new(on_device, like.device(), transposed, Vec::new())
 }
 
-/// Whether the product of two matrices is stored as its transpose: in the order of the first if
-/// they are of scalars. Products of blocks are stored by rows where that is possible.
+/// Whether the product of two matrices is stored as its transpose. Products of scalars are stored
+/// in the order of the first, and products of blocks by rows where that is possible.
 fn product_is_transposed(a: &Matrix, b: &Matrix) -> bool {
     a.transposed && (b.transposed || !a.stored.facts.kind.has_blocks())
 }
