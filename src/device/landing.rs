@@ -11,6 +11,7 @@ use opencl3::{
     types::{cl_command_queue, cl_mem},
 };
 use std::{
+    mem::MaybeUninit,
     ptr,
     sync::{Mutex, OnceLock, TryLockError},
 };
@@ -37,7 +38,7 @@ impl Landing {
         &self,
         context: &Context,
         queue: cl_command_queue,
-        to: &mut [u8],
+        to: &mut [MaybeUninit<u8>],
         enqueue: impl FnOnce(*mut u8) -> Result<()>,
     ) -> Result<bool> {
         if to.len() > BYTES {
@@ -53,7 +54,7 @@ impl Landing {
         enqueue(address)?;
         // SAFETY: the memory has at least `to.len()` bytes. The read has ended, and no other thread
         // has the lock.
-        unsafe { ptr::copy_nonoverlapping(address, to.as_mut_ptr(), to.len()) };
+        unsafe { ptr::copy_nonoverlapping(address, to.as_mut_ptr().cast(), to.len()) };
         Ok(true)
     }
 }

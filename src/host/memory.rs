@@ -3,7 +3,7 @@ mod control_groups;
 mod pages;
 mod prefetch;
 
-pub(crate) use pages::{keep_small, prefer_large};
+pub(crate) use pages::{keep_small, place, prefer_large};
 pub(crate) use prefetch::prefetch;
 
 use crate::{Error, Result};

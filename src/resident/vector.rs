@@ -161,6 +161,16 @@ impl DeviceVector<Any> {
         unsafe { Self::adopted(device, element, len, values) }
     }
 
+    /// Like [`DeviceVector::typed`], to change the elements.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the elements have another type.
+    pub fn typed_mut<T: Element>(&mut self) -> Result<&mut DeviceVector<T>> {
+        self.typed::<T>()?;
+        // SAFETY: as in `typed`, which has checked the type.
+        Ok(unsafe { &mut *std::ptr::from_mut(self).cast() })
+    }
+
     /// Replaces all elements. Waits until the elements are copied.
     ///
     /// # Errors

@@ -102,22 +102,22 @@ struct Indices {
 }
 
 impl Indices {
-    /// Copies the arrays of a matrix with so many lines. The offsets are checked. If `in_range`,
-    /// the places are checked too.
+    /// Copies the arrays of a matrix with so many lines. If `checked`, everything except the order of
+    /// places is checked, and messages say what is wrong.
     fn new(
         name: &str,
         arrays: [&Bound<'_, PyUntypedArray>; 2],
         (lines, across): (usize, usize),
-        in_range: bool,
+        checked: bool,
     ) -> PyResult<Self> {
         let [indptr, indices] = arrays;
         if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>()) {
             let (indptr, indices) = (indptr.try_readonly()?, indices.try_readonly()?);
-            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), in_range);
+            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), checked);
         }
         if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i64>>(), indices.cast::<PyArray1<i64>>()) {
             let (indptr, indices) = (indptr.try_readonly()?, indices.try_readonly()?);
-            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), in_range);
+            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), checked);
         }
         let (of_indptr, of_indices) = (indptr.dtype(), indices.dtype());
         Err(refused(name, format_args!("indptr is {of_indptr} and indices are {of_indices}, not both int32 or int64")))
@@ -128,7 +128,7 @@ impl Indices {
         indptr: &[I],
         indices: &[I],
         (lines, across): (usize, usize),
-        in_range: bool,
+        checked: bool,
     ) -> PyResult<Self> {
         if indptr.len() != lines + 1 {
             return Err(refused(name, format_args!("indptr has {} numbers, {} expected", indptr.len(), lines + 1)));
@@ -139,7 +139,8 @@ impl Indices {
         if begin != 0 {
             return Err(refused(name, format_args!("indptr begins with {begin}, not 0")));
         }
-        if let Some(line) = indptr.windows(2).position(|ends| ends[0] > ends[1]) {
+        let falls = || indptr.windows(2).position(|ends| ends[0] > ends[1]);
+        if let Some(line) = checked.then(falls).flatten() {
             let [from, to]: [i64; 2] = [indptr[line].into(), indptr[line + 1].into()];
             return Err(refused(name, format_args!("indptr falls from {from} to {to} at {}", line + 1)));
         }
@@ -150,7 +151,7 @@ impl Indices {
         }
         let places = indices[..end as usize].to_vec();
         let is_outside = |place: &I| !(0..across as i64).contains(&(*place).into());
-        match in_range.then(|| places.iter().position(is_outside)).flatten() {
+        match checked.then(|| places.iter().position(is_outside)).flatten() {
             Some(at) => {
                 let place: i64 = places[at].into();
                 Err(refused(name, format_args!("indices[{at}] is {place}, not from 0 to less than {across}")))
@@ -193,6 +194,14 @@ impl Indices {
 }
 
 impl<'py> Compressed<'py> {
+    /// Whether both are the same matrix over the same arrays.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.0, self.1, self.2) == (&other.0, other.1, other.2)
+            && self.3.is(&other.3)
+            && self.4.is(&other.4)
+            && self.5.is(&other.5)
+    }
+
     /// Copies the indices, checks them and borrows the values. `name` is the argument's.
     pub fn check(self, name: &str) -> PyResult<Checked<'py>> {
         let Self(format, (rows, cols), (block_rows, block_cols), indptr, indices, data) = self;
@@ -205,7 +214,7 @@ impl<'py> Compressed<'py> {
         let shape = BlockShape::new(block_rows, block_cols).map_err(|error| refused(name, error))?;
         let (rows, cols) = (rows / block_rows, cols / block_cols);
         let (lines, across) = if kind == MatrixKind::Csc { (cols, rows) } else { (rows, cols) };
-        let copied = |in_range| Indices::new(name, [&indptr, &indices], (lines, across), in_range);
+        let copied = |checked| Indices::new(name, [&indptr, &indices], (lines, across), checked);
         let (first, numbers) = (copied(false)?, Numbers::new(name, &data)?);
         let (found, area, entries) = (numbers.len(), shape.area(), first.places.len());
         let enough = |entries: usize| match (found as u64) < entries as u64 * area as u64 {
@@ -215,7 +224,7 @@ impl<'py> Compressed<'py> {
         enough(entries)?;
         let (pattern, values) = match first.pattern() {
             Ok(pattern) => (pattern, Values::Borrowed(numbers)),
-            Err(blockmul::Error::Pattern(PatternError::RowOrder { .. } | PatternError::RowOutOfRange { .. })) => {
+            Err(blockmul::Error::Pattern(error)) if !matches!(error, PatternError::TooManyLines { .. }) => {
                 let unsorted = copied(true)?;
                 enough(unsorted.places.len())?;
                 let (sorted, values) = match &numbers {

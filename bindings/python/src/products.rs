@@ -1,6 +1,6 @@
 //! Products.
 use crate::{
-    arrays::{self, Arrays, Compressed, Numbers},
+    arrays::{self, Arrays, Checked, Compressed, Numbers},
     devices::{Place, Wanted, check_process},
     errors::{raised, refused},
     running::{Size, watched},
@@ -89,8 +89,11 @@ pub fn multiply<'py>(
     method: Option<&str>,
     threads: Option<usize>,
 ) -> Result<'py> {
-    let (a, b) = (a.check("a")?, b.check("b")?);
-    let (a, b) = (a.view()?, b.view()?);
+    // A square has one matrix to check and to copy.
+    let is_square = a.is_same(&b);
+    let a = a.check("a")?;
+    let b = if is_square { None } else { Some(b.check("b")?) };
+    let (a, b) = (a.view()?, b.as_ref().map_or_else(|| a.view(), Checked::view)?);
     let (products, work) = work_of(a, b);
     let place = Place::of(device, work, is_double(a))?;
     let given = method.is_some();
@@ -108,8 +111,9 @@ pub fn multiply<'py>(
             Ok((c, Ran::new(place.name(), products, "host", begun)))
         }
         Place::Device(device) => {
-            let (a, b) = (device.upload_any(a)?, device.upload_any(b)?);
-            let (c, report) = Product::of(&a, &b).method(method).run_to_host()?;
+            let a = device.upload_any(a)?;
+            let b = if is_square { None } else { Some(device.upload_any(b)?) };
+            let (c, report) = Product::of(&a, b.as_ref().unwrap_or(&a)).method(method).run_to_host()?;
             Ok((c, Ran::on_device(place.name(), &report)))
         }
     })?;

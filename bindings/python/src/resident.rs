@@ -4,7 +4,7 @@
 //! transpose by rows, which has the same arrays. So every matrix here is a stored matrix S, or the
 //! transpose of one, and a transpose shares S.
 use crate::{
-    arrays::{self, Arrays, Compressed, Numbers},
+    arrays::{self, Arrays, Compressed, Number, Numbers},
     devices::{Device, Wanted, check_process, wanted_device},
     errors::refused,
     kept::Kept,
@@ -255,6 +255,16 @@ impl Vector {
     }
 }
 
+fn uploaded<T: Number>(py: Python<'_>, device: &blockmul::Device, x: &[T]) -> PyResult<DeviceVector<Any>> {
+    detached(py, || device.upload_vector(x).map(DeviceVector::into_any))
+}
+
+impl Vector {
+    fn overwrite<T: Number>(&self, py: Python<'_>, x: &[T]) -> PyResult<()> {
+        detached(py, || write(&self.stored.on_device).typed_mut()?.write(x))
+    }
+}
+
 #[pymethods]
 impl Vector {
     /// Copies numbers to a device.
@@ -262,8 +272,10 @@ impl Vector {
     #[pyo3(signature = (x, device=None))]
     fn upload(py: Python<'_>, x: Bound<'_, PyUntypedArray>, device: Option<Wanted>) -> PyResult<Self> {
         let (device, opened) = wanted_device(device)?;
-        let values = Numbers::new("x", &x)?.copied()?;
-        let on_device = detached(py, || opened.upload_any_vector(&values))?;
+        let on_device = match Numbers::new("x", &x)? {
+            Numbers::F64(x) => uploaded(py, &opened, x.as_slice()?),
+            Numbers::F32(x) => uploaded(py, &opened, x.as_slice()?),
+        }?;
         Ok(Self::new(on_device, device, Vec::new()))
     }
 
@@ -289,8 +301,10 @@ impl Vector {
     /// Replaces the numbers.
     fn update(&self, py: Python<'_>, x: Bound<'_, PyUntypedArray>) -> PyResult<()> {
         check_process()?;
-        let values = Numbers::new("x", &x)?.copied()?;
-        detached(py, || write(&self.stored.on_device).write_any(&values))
+        match Numbers::new("x", &x)? {
+            Numbers::F64(x) => self.overwrite(py, x.as_slice()?),
+            Numbers::F32(x) => self.overwrite(py, x.as_slice()?),
+        }
     }
 
     fn __reduce__(&self) -> PyResult<Bound<'_, PyTuple>> {

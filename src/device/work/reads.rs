@@ -4,9 +4,10 @@ use crate::{
     Result, Word,
     device::{Buffer, landing::Landing},
     element::{AnyValues, ElementType, Listed, with_type},
+    host::memory,
 };
 use opencl3::command_queue as clq;
-use std::sync::atomic::Ordering::Relaxed;
+use std::{mem::MaybeUninit, slice, sync::atomic::Ordering::Relaxed};
 
 impl Buffer {
     /// Copies the elements to the host and waits for the copy.
@@ -25,8 +26,16 @@ impl<T: Word> Buffer<T> {
 impl Work {
     /// Copies values `start..start + len` of `buffer` to the host and waits for the copy.
     pub fn read<T: Word>(&self, buffer: &Buffer<T>, start: usize, len: usize) -> Result<Vec<T>> {
-        let mut values = vec![T::zeroed(); len];
-        self.read_into(buffer, start, &mut values)?;
+        buffer.check::<T>();
+        assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
+        let mut values = Vec::with_capacity(len);
+        let to: &mut [MaybeUninit<T>] = &mut values.spare_capacity_mut()[..len];
+        memory::place(to);
+        // SAFETY: elements are plain bytes, so bytes that are written are elements.
+        let bytes = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast(), size_of_val(to)) };
+        self.read_bytes_from(buffer, start, bytes)?;
+        // SAFETY: the read has written all bytes of the first `len` elements.
+        unsafe { values.set_len(len) };
         Ok(values)
     }
 
@@ -48,17 +57,17 @@ impl Work {
         buffer.check::<T>();
         let len = values.len();
         assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
-        self.read_bytes_from(buffer, start, bytemuck::cast_slice_mut(values))
+        self.read_bytes_from(buffer, start, as_unwritten(bytemuck::cast_slice_mut(values)))
     }
 
     /// Copies the bytes of all values of `buffer` to `to` and waits for the copy.
     pub fn read_bytes(&self, buffer: &Buffer, to: &mut [u8]) -> Result<()> {
         assert_eq!(to.len(), buffer.value_bytes());
-        self.read_bytes_from(buffer, 0, to)
+        self.read_bytes_from(buffer, 0, as_unwritten(to))
     }
 
     /// Copies bytes of `buffer` from value `start` on, until `to` is full, and waits for the copy.
-    fn read_bytes_from(&self, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<()> {
+    fn read_bytes_from(&self, buffer: &Buffer, start: usize, to: &mut [MaybeUninit<u8>]) -> Result<()> {
         if !to.is_empty() {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
@@ -67,7 +76,7 @@ impl Work {
                 None => false,
             };
             if !landed {
-                self.enqueue_read(buffer, start, to.as_mut_ptr(), to.len(), true)?;
+                self.enqueue_read(buffer, start, to.as_mut_ptr().cast(), to.len(), true)?;
             }
             // Only a check of the statuses shows whether earlier commands have computed the values
             // that were read.
@@ -78,7 +87,7 @@ impl Work {
 
     /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether the
     /// bytes were copied.
-    fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
+    fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [MaybeUninit<u8>]) -> Result<bool> {
         let bytes = to.len();
         landing.read(&self.device.inner.context, self.queue.raw(), to, |to| {
             self.enqueue_read(buffer, start, to, bytes, false)?;
@@ -109,6 +118,12 @@ impl Work {
     }
 }
 
+/// Bytes for a read, which overwrites all of them.
+fn as_unwritten(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: both types have the same layout. A read writes bytes only.
+    unsafe { slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,10 +141,13 @@ mod tests {
                 for (start, len) in [(0, 1), (1999, 1), (7, 512), (1488, 512), (3, 2)].repeat(50) {
                     let mut read = vec![0; len];
                     // The read is repeated while another thread reads through the same memory.
-                    while !work.read_by(&landing, &buffer, start, bytemuck::cast_slice_mut(&mut read))? {}
+                    while !work.read_by(&landing, &buffer, start, as_unwritten(bytemuck::cast_slice_mut(&mut read)))? {}
                     assert_eq!(read, values[start..start + len]);
                 }
-                assert!(!work.read_by(&landing, &buffer, 0, &mut [0; 8 * 513])?, "more than it has room for");
+                assert!(
+                    !work.read_by(&landing, &buffer, 0, as_unwritten(&mut [0; 8 * 513]))?,
+                    "more than it has room for"
+                );
                 Ok(())
             };
             let threads: Vec<_> = (0..3).map(|_| scope.spawn(reads)).collect();

@@ -1,7 +1,8 @@
 //! Memory pages of large host arrays. The first write to a page of 4 KiB takes at least a
 //! microsecond, which may exceed the time of computing the contents of the page. So large arrays
 //! are placed in large pages, and small arrays in pages that have been written before.
-use std::{hint::black_box, sync::Once};
+use rayon::prelude::*;
+use std::{hint::black_box, mem::MaybeUninit, slice, sync::Once};
 
 /// Number of bytes of a large page.
 const PAGE: usize = 2 << 20;
@@ -32,9 +33,39 @@ pub(crate) fn prefer_large<T>(array: &mut [T]) {
     let _ = array;
 }
 
+/// Has the system place a large array that is about to be filled by one thread. All threads touch
+/// the array first, in large pages where there are some: the system clears a page when it is first
+/// touched, which takes as long as filling it.
+pub(crate) fn place<T>(array: &mut [MaybeUninit<T>]) {
+    const SMALL_PAGE: usize = 4096;
+    if size_of_val(array) < 2 * PAGE {
+        return;
+    }
+    prefer_large(array);
+    // SAFETY: the bytes of elements that are not initialized may be written.
+    let bytes: &mut [MaybeUninit<u8>] =
+        unsafe { slice::from_raw_parts_mut(array.as_mut_ptr().cast(), size_of_val(array)) };
+    bytes.par_chunks_mut(PAGE).for_each(|page| {
+        page.iter_mut().step_by(SMALL_PAGE).for_each(|byte| {
+            // The write must not be removed.
+            black_box(byte.write(0));
+        });
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn placed_arrays_can_be_filled() {
+        for len in [0, 5, (2 << 20) - 1, 3 << 20] {
+            let mut array = Vec::<u32>::with_capacity(len);
+            place(&mut array.spare_capacity_mut()[..len]);
+            array.extend((0..len).map(|i| i as u32));
+            assert!(array.iter().enumerate().all(|(i, &value)| value == i as u32), "{len}");
+        }
+    }
 
     #[test]
     fn arrays_of_all_lengths_keep_their_contents() {

@@ -28,7 +28,7 @@ _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 _LARGEST_SIDE = 32
 
 # The largest `indptr` of results that are copies of an empty matrix, which is kept.
-_SHORT = 2**12
+_SHORT = 2**14
 
 
 def sparse(name: str, argument: object, real: bool = True) -> Any:
