@@ -32,20 +32,11 @@ impl Pattern {
     pub const MAX_LINES: u64 = u32::MAX as u64 - 1;
 
     /// Makes a pattern from `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row for each entry),
-    /// which are validated.
+    /// which are validated. Large arrays are validated on all threads of the current rayon pool.
     ///
     /// # Errors
     /// [`Error::Pattern`](crate::Error::Pattern) with the column and the entry.
     pub fn new(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Self> {
-        Self::validated(nrows, ncols, col_ptr, row_idx, false)
-    }
-
-    /// Like [`Pattern::new`], on all threads of the current rayon pool.
-    pub(crate) fn new_in_parallel(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Self> {
-        Self::validated(nrows, ncols, col_ptr, row_idx, true)
-    }
-
-    fn validated(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>, in_parallel: bool) -> Result<Self> {
         for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
             if dimension as u64 > Self::MAX_LINES {
                 return Err(PatternError::TooManyLines { what, dimension, limit: Self::MAX_LINES }.into());
@@ -64,7 +55,7 @@ impl Pattern {
         if col_ptr[ncols] != row_idx.len() as u64 {
             return Err(PatternError::ColPtrEnd { found: col_ptr[ncols], nnz: row_idx.len() }.into());
         }
-        if is_valid(nrows, &col_ptr, &row_idx, in_parallel) {
+        if is_valid(nrows, &col_ptr, &row_idx) {
             return Ok(Self { nrows, ncols, col_ptr, row_idx });
         }
         for column in 0..ncols {
@@ -173,8 +164,8 @@ impl Pattern {
 
 /// Whether the rows of every column ascend and are below `nrows`. The loop over rows has no exit,
 /// so that compilers can turn it into vectors. [`check_column`] finds the first wrong entry.
-fn is_valid(nrows: usize, col_ptr: &[u64], row_idx: &[u32], in_parallel: bool) -> bool {
-    let (falls, _) = of_parts(row_idx.len(), in_parallel, |part| {
+fn is_valid(nrows: usize, col_ptr: &[u64], row_idx: &[u32]) -> bool {
+    let (falls, _) = of_parts(row_idx.len(), |part| {
         let row_idx = &row_idx[part.start..row_idx.len().min(part.end + 1)];
         let next = row_idx.get(1..).unwrap_or_default();
         // A part has so few entries that 32 bits are enough to count them.
@@ -182,7 +173,7 @@ fn is_valid(nrows: usize, col_ptr: &[u64], row_idx: &[u32], in_parallel: bool) -
     });
     // Rows may fall only where a column begins. If they ascend, the last of a column is the
     // largest.
-    let (allowed, are_inside) = of_parts(col_ptr.len() - 1, in_parallel, |part| {
+    let (allowed, are_inside) = of_parts(col_ptr.len() - 1, |part| {
         let columns = col_ptr[part.start..=part.end].windows(2).filter(|ends| ends[0] < ends[1]);
         columns.fold((0, true), |(falls, are_inside), ends| {
             let (first, last) = (ends[0] as usize, row_idx[ends[1] as usize - 1]);
@@ -194,14 +185,14 @@ fn is_valid(nrows: usize, col_ptr: &[u64], row_idx: &[u32], in_parallel: bool) -
 }
 
 /// The sum of the counts of parts of `len` elements, and whether all parts are as they should be.
-fn of_parts(len: usize, in_parallel: bool, of: impl Fn(Range<usize>) -> (u64, bool) + Sync) -> (u64, bool) {
+fn of_parts(len: usize, of: impl Fn(Range<usize>) -> (u64, bool) + Sync) -> (u64, bool) {
     const PART: usize = 1 << 16;
     // Waking up threads takes as long as some parts.
     const FEW: usize = 8;
     let part = |number: usize| of(number * PART..len.min((number + 1) * PART));
     let both = |(count, is_right): (u64, bool), (more, is_other): (u64, bool)| (count + more, is_right & is_other);
     match len.div_ceil(PART) {
-        many if in_parallel && many > FEW => (0..many).into_par_iter().map(part).reduce(|| (0, true), both),
+        many if many > FEW => (0..many).into_par_iter().map(part).reduce(|| (0, true), both),
         all => (0..all).map(part).fold((0, true), both),
     }
 }

@@ -129,20 +129,13 @@ fn shapes_are_parsed_as_they_are_shown() -> Result<()> {
     Ok(())
 }
 
-/// Tests entries on both sides of the parts into which large patterns are divided, with one thread
-/// and with several.
+/// Tests entries on both sides of the parts into which large patterns are divided.
 #[test]
 fn large_patterns_are_validated_at_every_place() {
     let (columns, each) = (70_000, 9);
     let col_ptr: Vec<u64> = (0..=columns as u64).map(|column| column * each as u64).collect();
     let row_idx: Vec<u32> = (0..columns * each).map(|entry| (entry % each) as u32).collect();
-    let validated = |row_idx: &[u32]| {
-        let (col_ptr, row_idx) = (col_ptr.clone(), row_idx.to_vec());
-        let one = Pattern::new(each, columns, col_ptr.clone(), row_idx.clone());
-        let several = Pattern::new_in_parallel(each, columns, col_ptr, row_idx);
-        assert_eq!(one.as_ref().map_err(ToString::to_string), several.as_ref().map_err(ToString::to_string));
-        one.map(drop)
-    };
+    let validated = |row_idx: &[u32]| Pattern::new(each, columns, col_ptr.clone(), row_idx.to_vec());
     assert!(validated(&row_idx).is_ok());
     for place in [0, 1 << 16, 3 << 16, 9 << 16, columns * each - 1] {
         for entry in place.saturating_sub(10)..(place + 10).min(row_idx.len()) {

@@ -250,7 +250,7 @@ impl PatternArrays {
 
     pub fn download(&self, work: &Work) -> Result<Pattern> {
         let col_ptr = self.col_ptr.download(work)?.into_iter().map(u64::from).collect();
-        Pattern::new_in_parallel(self.nrows, self.ncols, col_ptr, self.row_idx.download(work)?)
+        Pattern::new(self.nrows, self.ncols, col_ptr, self.row_idx.download(work)?)
             .map_err(|error| Error::Contradiction(error.to_string()))
     }
 

@@ -1,5 +1,8 @@
 //! The arrays of SciPy's matrices: indices are copied and checked in the copy, values are borrowed.
-use crate::errors::{raised, refused};
+use crate::{
+    errors::{raised, refused},
+    running::in_pool,
+};
 use blockmul::{
     BlockShape, Cbc,
     element::{AnyValues, Real},
@@ -8,6 +11,7 @@ use blockmul::{
 };
 use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods, prelude::*};
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use std::ops::AddAssign;
 
 /// A compressed matrix of Python: the format, the sides in scalars, the sides of a block, and the
@@ -77,7 +81,7 @@ impl<'py> Numbers<'py> {
 }
 
 /// A type of indices.
-trait Index: Copy + Into<i64> + PartialOrd {
+trait Index: Copy + Into<i64> + PartialOrd + Send + Sync {
     /// Numbers that fit 32 bits. Others become the largest one, which is no index.
     fn words(numbers: Vec<Self>) -> Vec<u32>;
 }
@@ -91,6 +95,17 @@ impl Index for i32 {
 impl Index for i64 {
     fn words(numbers: Vec<Self>) -> Vec<u32> {
         numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(u32::MAX)).collect()
+    }
+}
+
+/// Number of indices from which all threads copy and check them.
+const LARGE: usize = 1 << 18;
+
+/// A copy of the indices.
+fn copied<I: Index>(py: Python<'_>, indices: &[I], threads: Option<usize>) -> Vec<I> {
+    match indices.len() < LARGE {
+        true => indices.to_vec(),
+        false => in_pool(py, threads, || indices.par_iter().copied().collect()),
     }
 }
 
@@ -108,27 +123,29 @@ impl Indices {
         name: &str,
         arrays: [&Bound<'_, PyUntypedArray>; 2],
         (lines, across): (usize, usize),
-        checked: bool,
+        how: (bool, Option<usize>),
     ) -> PyResult<Self> {
         let [indptr, indices] = arrays;
+        let py = indptr.py();
         if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>()) {
             let (indptr, indices) = (indptr.try_readonly()?, indices.try_readonly()?);
-            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), checked);
+            return Self::copied(py, name, indptr.as_slice()?, indices.as_slice()?, (lines, across), how);
         }
         if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i64>>(), indices.cast::<PyArray1<i64>>()) {
             let (indptr, indices) = (indptr.try_readonly()?, indices.try_readonly()?);
-            return Self::copied(name, indptr.as_slice()?, indices.as_slice()?, (lines, across), checked);
+            return Self::copied(py, name, indptr.as_slice()?, indices.as_slice()?, (lines, across), how);
         }
         let (of_indptr, of_indices) = (indptr.dtype(), indices.dtype());
         Err(refused(name, format_args!("indptr is {of_indptr} and indices are {of_indices}, not both int32 or int64")))
     }
 
     fn copied<I: Index>(
+        py: Python<'_>,
         name: &str,
         indptr: &[I],
         indices: &[I],
         (lines, across): (usize, usize),
-        checked: bool,
+        (checked, threads): (bool, Option<usize>),
     ) -> PyResult<Self> {
         if indptr.len() != lines + 1 {
             return Err(refused(name, format_args!("indptr has {} numbers, {} expected", indptr.len(), lines + 1)));
@@ -149,7 +166,7 @@ impl Indices {
         if end > indices.len() as u64 {
             return Err(refused(name, format_args!("indptr ends at {end}, and there are {} indices", indices.len())));
         }
-        let places = indices[..end as usize].to_vec();
+        let places = copied(py, &indices[..end as usize], threads);
         let is_outside = |place: &I| !(0..across as i64).contains(&(*place).into());
         match checked.then(|| places.iter().position(is_outside)).flatten() {
             Some(at) => {
@@ -160,9 +177,12 @@ impl Indices {
         }
     }
 
-    /// The pattern.
-    fn pattern(self) -> blockmul::Result<Pattern> {
-        Pattern::new(self.across, self.offsets.len() - 1, self.offsets, self.places)
+    /// The pattern, which is validated.
+    fn pattern(self, py: Python<'_>, threads: Option<usize>) -> blockmul::Result<Pattern> {
+        let Self { across, offsets, places } = self;
+        let is_large = places.len().max(offsets.len()) >= LARGE;
+        let validated = move || Pattern::new(across, offsets.len() - 1, offsets, places);
+        if is_large { in_pool(py, threads, validated) } else { validated() }
     }
 
     /// Sorts each line and adds up the entries at one place, in their order. An entry has `area`
@@ -203,8 +223,9 @@ impl<'py> Compressed<'py> {
     }
 
     /// Copies the indices, checks them and borrows the values. `name` is the argument's.
-    pub fn check(self, name: &str) -> PyResult<Checked<'py>> {
+    pub fn check(self, name: &str, threads: Option<usize>) -> PyResult<Checked<'py>> {
         let Self(format, (rows, cols), (block_rows, block_cols), indptr, indices, data) = self;
+        let py = data.py();
         let kind = match &format[..] {
             "csr" => MatrixKind::Csr,
             "csc" => MatrixKind::Csc,
@@ -214,7 +235,7 @@ impl<'py> Compressed<'py> {
         let shape = BlockShape::new(block_rows, block_cols).map_err(|error| refused(name, error))?;
         let (rows, cols) = (rows / block_rows, cols / block_cols);
         let (lines, across) = if kind == MatrixKind::Csc { (cols, rows) } else { (rows, cols) };
-        let copied = |checked| Indices::new(name, [&indptr, &indices], (lines, across), checked);
+        let copied = |checked| Indices::new(name, [&indptr, &indices], (lines, across), (checked, threads));
         let (first, numbers) = (copied(false)?, Numbers::new(name, &data)?);
         let (found, area, entries) = (numbers.len(), shape.area(), first.places.len());
         let enough = |entries: usize| match (found as u64) < entries as u64 * area as u64 {
@@ -222,7 +243,7 @@ impl<'py> Compressed<'py> {
             false => Ok(()),
         };
         enough(entries)?;
-        let (pattern, values) = match first.pattern() {
+        let (pattern, values) = match first.pattern(py, threads) {
             Ok(pattern) => (pattern, Values::Borrowed(numbers)),
             Err(blockmul::Error::Pattern(error)) if !matches!(error, PatternError::TooManyLines { .. }) => {
                 let unsorted = copied(true)?;
@@ -237,7 +258,7 @@ impl<'py> Compressed<'py> {
                         (sorted, AnyValues::F32(values))
                     }
                 };
-                (sorted.pattern().map_err(|error| refused(name, error))?, Values::Owned(values))
+                (sorted.pattern(py, threads).map_err(|error| refused(name, error))?, Values::Owned(values))
             }
             Err(error) => return Err(refused(name, error)),
         };

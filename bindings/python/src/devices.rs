@@ -15,15 +15,15 @@ use std::{
     },
 };
 
-/// Multiplications of a product from which a GPU is worth the transfers of A, B and C. The number
-/// has not been measured.
-const FOR_GPU: u64 = 1 << 20;
-
-/// Multiplications of a product from which the host's own OpenCL device is worth the copies of A, B
-/// and C. With PoCL on two cores, 0.64 million take 11.8 ms there and 5.5 on the host; the square
-/// of
-/// `bcsstk16` in blocks of 3x3 takes 11.7 ms on both, and that of `cnr-2000` 555 and 715 ms.
-const FOR_CPU: u64 = 1 << 23;
+/// Multiplications of a product from which a GPU is worth the transfers of A, B and C. Beside an H200
+/// whose times include the transfers, 16 cores take 0.5 to 1.0 of the time for products of fewer
+/// multiplications. For larger ones they take 0.5 (blocks of 6x6) to 1.4 times (the square of
+/// `cnr-2000`) as long. Fewer cores take longer.
+///
+/// The host's own OpenCL device is taken only if it is asked for. It uses the same cores, and needs
+/// copies of A, B and C: with PoCL on two cores, the square of `cnr-2000` takes 585 ms there and 325
+/// on the host.
+const FOR_GPU: u64 = 1 << 22;
 
 /// The process in which the module was imported. OpenCL does not survive a fork.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
@@ -154,8 +154,7 @@ impl Place {
                 }
                 let device = opened_if_any()?.filter(|device| {
                     let info = device.info();
-                    let least = if info.kind == DeviceKind::Gpu { FOR_GPU } else { FOR_CPU };
-                    multiplications >= least && (info.fp64 || !fp64)
+                    info.kind == DeviceKind::Gpu && (info.fp64 || !fp64)
                 });
                 Ok(device.map_or(Self::Host, Self::Device))
             }
@@ -168,7 +167,7 @@ fn environment() -> Option<String> {
     std::env::var(blockmul::Device::ENVIRONMENT_VARIABLE).ok().filter(|name| !name.is_empty())
 }
 
-/// The device for a matrix or a vector. `None` is the one that the environment names, else a GPU,
+/// The device for a problem, a matrix or a vector. `None` is the one that the environment names, else a GPU,
 /// else a CPU.
 pub fn wanted_device(wanted: Option<Wanted>) -> PyResult<(Device, blockmul::Device)> {
     let name = match wanted {
@@ -181,7 +180,7 @@ pub fn wanted_device(wanted: Option<Wanted>) -> PyResult<(Device, blockmul::Devi
         None => environment().unwrap_or("auto".into()),
     };
     if name == "host" {
-        let why = "\"host\" is no OpenCL device, and matrices are kept on one: see blockmul.devices()";
+        let why = "\"host\" is no OpenCL device, and one is needed here: see blockmul.devices()";
         return Err(refused("device", why));
     }
     let opened = opened(&name)?;
@@ -268,8 +267,8 @@ pub fn check_process() -> PyResult<()> {
         false => Ok(()),
         true => Err(of_class(
             "NoDevice",
-            "OpenCL does not work in a forked child of a process that used blockmul: use device=\"host\", or start \
-             processes by \"spawn\" or \"forkserver\""
+            "OpenCL does not work in a forked child of a process that used blockmul: start processes by \"spawn\" or \
+             \"forkserver\"; products can use device=\"host\""
                 .into(),
             Vec::new(),
         )),

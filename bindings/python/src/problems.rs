@@ -8,16 +8,13 @@ pub use files::{read_bal, read_graph};
 pub use graphs::pose_graph;
 
 use crate::{
-    devices::{Place, Wanted, check_process},
-    errors::{of_class, raised, refused},
+    devices::{Wanted, wanted_device},
+    errors::refused,
     running::detached,
 };
-use blockmul::{
-    Device,
-    solver::{
-        least_squares::{Limits, Linear, Options, StepMethod},
-        problem::{AnyProblem, AnyState, BundleAdjustment, BundleProblem, LeastSquares, Loss, Observation},
-    },
+use blockmul::solver::{
+    least_squares::{Limits, Linear, Options, StepMethod},
+    problem::{AnyProblem, AnyState, BundleAdjustment, BundleProblem, LeastSquares, Loss, Observation},
 };
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyDict};
@@ -67,26 +64,6 @@ impl Given {
     }
 }
 
-/// The device that solves a problem.
-pub fn device_of(wanted: Option<Wanted>) -> PyResult<Device> {
-    let is_named =
-        wanted.is_some() || std::env::var_os(Device::ENVIRONMENT_VARIABLE).is_some_and(|name| !name.is_empty());
-    match Place::of(wanted, u64::MAX, true)? {
-        Place::Device(device) => Ok(device),
-        Place::Host if is_named => Err(refused(
-            "device",
-            "\"host\" is for products: a whole problem needs an OpenCL device, or None for the first",
-        )),
-        Place::Host => {
-            let in_child = "OpenCL does not work in a forked child of a process that used blockmul: start processes by \
-                            \"spawn\" or \"forkserver\"";
-            check_process().map_err(|_| of_class("NoDevice", in_child.into(), Vec::new()))?;
-            // The error says what to install, or that no device computes in float64.
-            Device::select("auto").map_err(raised)
-        }
-    }
-}
-
 /// The arrays of a bundle adjustment.
 #[derive(FromPyObject)]
 pub struct Bundle<'py> {
@@ -131,7 +108,7 @@ pub fn bundle_adjust<'py>(
     let loss = options.loss()?;
     let given = arrays.adjustment()?;
     let (cameras, points) = (arrays.hold.as_slice()?, arrays.hold_points.as_slice()?);
-    let device = device_of(device)?;
+    let (_, device) = wanted_device(device)?;
     let (problem, begun) = detached(py, || {
         let (origin, mut notes) = (given.far_origin(), Vec::new());
         let near = match origin {

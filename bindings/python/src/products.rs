@@ -91,8 +91,8 @@ pub fn multiply<'py>(
 ) -> Result<'py> {
     // A square has one matrix to check and to copy.
     let is_square = a.is_same(&b);
-    let a = a.check("a")?;
-    let b = if is_square { None } else { Some(b.check("b")?) };
+    let a = a.check("a", threads)?;
+    let b = if is_square { None } else { Some(b.check("b", threads)?) };
     let (a, b) = (a.view()?, b.as_ref().map_or_else(|| a.view(), Checked::view)?);
     let (products, work) = work_of(a, b);
     let place = Place::of(device, work, is_double(a))?;
@@ -131,7 +131,7 @@ pub fn gram<'py>(
     device: Option<Wanted>,
     threads: Option<usize>,
 ) -> Result<'py> {
-    let a = a.check("a")?;
+    let a = a.check("a", threads)?;
     let a = a.view()?;
     let part = match part {
         "lower" => Part::Lower,
@@ -169,7 +169,7 @@ pub fn masked<'py>(
     device: Option<Wanted>,
     threads: Option<usize>,
 ) -> Result<'py> {
-    let (a, b, mask) = (a.check("a")?, b.check("b")?, mask.check("mask")?);
+    let (a, b, mask) = (a.check("a", threads)?, b.check("b", threads)?, mask.check("mask", threads)?);
     let (a, b, mask) = (a.view()?, b.view()?, mask.view()?);
     let (products, work) = work_of(a, b);
     let place = Place::of(device, work, is_double(a))?;
@@ -205,7 +205,7 @@ pub fn multiply_dense<'py>(
     threads: Option<usize>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
     let (name, of_d) = if from_right { ("b", "a") } else { ("a", "b") };
-    let (a, d) = (a.check(name)?, Numbers::new(of_d, &d)?);
+    let (a, d) = (a.check(name, threads)?, Numbers::new(of_d, &d)?);
     let a = a.view()?;
     let layout = if by_rows { Layout::ByRows } else { Layout::ByColumns };
     let shape = DenseShape::new(sides.0, sides.1, layout);
@@ -310,7 +310,7 @@ impl Plan {
         device: Option<Wanted>,
         threads: Option<usize>,
     ) -> PyResult<(Self, Arrays<'py>)> {
-        let (a, b) = (a.check("a")?, b.check("b")?);
+        let (a, b) = (a.check("a", threads)?, b.check("b", threads)?);
         let (a, b) = (a.view()?, b.view()?);
         let (products, work) = work_of(a, b);
         let place = Place::of(device, work, is_double(a))?;
@@ -339,7 +339,7 @@ impl Plan {
         a: Compressed<'py>,
         b: Compressed<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
-        let (a, b) = (a.check("a")?, b.check("b")?);
+        let (a, b) = (a.check("a", self.threads)?, b.check("b", self.threads)?);
         let factors = [a.view()?, b.view()?];
         for ((name, kept), &found) in ["a", "b"].into_iter().zip(&self.kept).zip(&factors) {
             kept.check(name, found)?;

@@ -126,7 +126,7 @@ impl Matrix {
     #[pyo3(signature = (a, device=None))]
     fn upload(py: Python<'_>, a: Compressed<'_>, device: Option<Wanted>) -> PyResult<Self> {
         let (device, opened) = wanted_device(device)?;
-        let a = a.check("a")?;
+        let a = a.check("a", None)?;
         let (view, transposed) = by_rows(a.view()?);
         let on_device = detached(py, || opened.upload_any(view))?;
         Ok(Self::new(on_device, device, transposed, Vec::new()))
@@ -191,7 +191,7 @@ impl Matrix {
     /// Replaces the values by those of a matrix with the same pattern.
     fn update(&self, py: Python<'_>, a: Compressed<'_>) -> PyResult<()> {
         check_process()?;
-        let a = a.check("a")?;
+        let a = a.check("a", None)?;
         let (view, transposed) = by_rows(a.view()?);
         let stored = &*self.stored;
         let Facts { kind, element, block, .. } = stored.facts;

@@ -46,14 +46,24 @@ pub fn watched<R: Send>(
 ) -> PyResult<R> {
     let pool = pool(threads);
     if matches!(size, Size::Multiplications(count) if count < LONG) {
-        return detached(py, || match pool {
-            Some(pool) => pool.install(compute),
-            None => compute(),
-        });
+        return detached(py, || installed(pool, compute));
     }
     match pool {
         Some(pool) => pool.in_place_scope(|scope| watch(py, scope, compute)),
         None => rayon::in_place_scope(|scope| watch(py, scope, compute)),
+    }
+}
+
+/// Computes on so many threads, or on all cores, without the interpreter's lock: the threads may
+/// be busy with another call.
+pub fn in_pool<R: Send>(py: Python<'_>, threads: Option<usize>, compute: impl FnOnce() -> R + Send) -> R {
+    py.detach(|| installed(pool(threads), compute))
+}
+
+fn installed<R: Send>(pool: Option<Arc<rayon::ThreadPool>>, compute: impl FnOnce() -> R + Send) -> R {
+    match pool {
+        Some(pool) => pool.install(compute),
+        None => compute(),
     }
 }
 

@@ -144,7 +144,7 @@ fn reduced<'py, T: Number>(
     device: Option<Wanted>,
     threads: Option<usize>,
 ) -> Result<'py> {
-    let matrix = |name: &str, of: Compressed<'py>| of.check(name)?.by_columns::<T>(name);
+    let matrix = |name: &str, of: Compressed<'py>| of.check(name, threads)?.by_columns::<T>(name);
     let b = [b_u.typed("b_u")?, b_v.typed("b_v")?];
     let equations = Equations::<T> { u: matrix("u", u)?, w: matrix("w", w)?, v: matrix("v", v)?, b, damping };
     let w = &equations.w;

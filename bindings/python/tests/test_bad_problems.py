@@ -98,7 +98,7 @@ BAD_OPTIONS = [
     ("tolerance", "1e-6", TypeError, "tolerance: '1e-6' is not a number"),
     ("damping", -1e-3, ValueError, "damping: -0.001 is not a finite number from 0 on"),
     ("callback", 3, TypeError, "callback: int is not callable"),
-    ("device", "host", ValueError, 'device: "host" is for products'),
+    ("device", "host", ValueError, 'device: "host" is no OpenCL device'),
     ("device", "no such device", blockmul.NoDevice, ""),
     ("device", 1.5, TypeError, "device: 1.5"),
 ]

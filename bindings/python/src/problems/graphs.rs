@@ -1,7 +1,7 @@
 //! Graphs of poses and landmarks.
-use super::{Floats, Given, Indices, Moved, device_of, solved::Begun, unless_missing};
+use super::{Floats, Given, Indices, Moved, solved::Begun, unless_missing};
 use crate::{
-    devices::Wanted,
+    devices::{Wanted, wanted_device},
     errors::refused,
     running::{Size, watched},
 };
@@ -195,7 +195,7 @@ pub fn pose_graph<'py>(
         true => arrays.graph::<7, 3, Space>()?.into(),
         false => arrays.graph::<3, 2, Plane>()?.into(),
     };
-    let device = device_of(device)?;
+    let (_, device) = wanted_device(device)?;
     let begin = || begin(graph, loss, &options.start, &device);
     let (problem, begun) = watched(py, None, Size::OnDevice, begin)?;
     let ended = begun.solve(py, &problem, device, options.options(), each)?;
