@@ -1,5 +1,7 @@
 """Products of random matrices, beside SciPy's."""
 
+from pathlib import Path
+
 import blockmul
 import numpy as np
 import pytest
@@ -280,3 +282,28 @@ def test_indices_widen_where_32_bits_do_not_suffice(made):
     c = blockmul.multiply(a, b)
     assert c.indices.dtype == c.indptr.dtype == np.int64
     assert c.indices.tolist() == [0, across - 1, 7] and c.data.tolist() == [4.0, 6.0, 1.0]
+
+
+def test_a_thousand_products_keep_the_memory(places):
+    """The resident memory stays within 1 %: products, plans, and refused arguments."""
+    a, b = real((300, 300), 0.02, 1), real((300, 300), 0.02, 2)
+    broken = b.copy()
+    broken.indices = np.full_like(b.indices, 999)
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1])
+
+    for place in places:
+        plan = blockmul.Plan(a, b, device=place)
+
+        def some(count, place=place, plan=plan):
+            for _ in range(count):
+                blockmul.multiply(a, b, device=place)
+                plan.execute(a, b)
+                with pytest.raises(blockmul.BadInput):
+                    blockmul.multiply(a, broken, device=place)
+
+        some(100)
+        before = resident()
+        some(1000)
+        assert resident() < 1.01 * before
