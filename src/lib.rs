@@ -120,7 +120,8 @@
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
 //! device. A product is cut into bands of columns if it does not fit the device's memory, the free
 //! memory of a CPU device's host, or the limit given to [`Product::memory_limit`]. If a band does
-//! not fit either, the result is an [`Error`] with the numbers of bytes. The library prints
+//! not fit either, the result is an [`Error`] with the numbers of bytes. Another thread can end a
+//! long operation by an [`Interrupt`](extra::host::Interrupt). The library prints
 //! nothing. The library does not panic on any input, with one exception: the operators `*` and `+`
 //! of matrices on the host panic if their sizes do not fit, as those of nalgebra do. `try_mul` and
 //! `try_add` return an error.

@@ -117,8 +117,8 @@ struct Indices {
 }
 
 impl Indices {
-    /// Copies the arrays of a matrix with so many lines. If `checked`, everything except the order of
-    /// places is checked, and messages say what is wrong.
+    /// Copies the arrays of a matrix with so many lines. If `checked`, everything except the order
+    /// of places is checked, and messages say what is wrong.
     fn new(
         name: &str,
         arrays: [&Bound<'_, PyUntypedArray>; 2],

@@ -15,14 +15,14 @@ use std::{
     },
 };
 
-/// Multiplications of a product from which a GPU is worth the transfers of A, B and C. Beside an H200
-/// whose times include the transfers, 16 cores take 0.5 to 1.0 of the time for products of fewer
-/// multiplications. For larger ones they take 0.5 (blocks of 6x6) to 1.4 times (the square of
+/// Multiplications of a product from which a GPU is worth the transfers of A, B and C. Beside an
+/// H200 whose times include the transfers, 16 cores take 0.5 to 1.0 of the time for products of
+/// fewer multiplications. For larger ones they take 0.5 (blocks of 6x6) to 1.4 times (the square of
 /// `cnr-2000`) as long. Fewer cores take longer.
 ///
 /// The host's own OpenCL device is taken only if it is asked for. It uses the same cores, and needs
-/// copies of A, B and C: with PoCL on two cores, the square of `cnr-2000` takes 585 ms there and 325
-/// on the host.
+/// copies of A, B and C: with PoCL on two cores, the square of `cnr-2000` takes 585 ms there and
+/// 325 on the host.
 const FOR_GPU: u64 = 1 << 22;
 
 /// The process in which the module was imported. OpenCL does not survive a fork.
@@ -167,8 +167,8 @@ fn environment() -> Option<String> {
     std::env::var(blockmul::Device::ENVIRONMENT_VARIABLE).ok().filter(|name| !name.is_empty())
 }
 
-/// The device for a problem, a matrix or a vector. `None` is the one that the environment names, else a GPU,
-/// else a CPU.
+/// The device for a problem, a matrix or a vector. `None` is the one that the environment names,
+/// else a GPU, else a CPU.
 pub fn wanted_device(wanted: Option<Wanted>) -> PyResult<(Device, blockmul::Device)> {
     let name = match wanted {
         Some(Wanted::Device(device)) => {
