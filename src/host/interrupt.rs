@@ -22,7 +22,7 @@ thread_local! {
 /// ```
 /// use blockmul::{Error, extra::host::Interrupt, generate, reference};
 /// let a = generate::Uniform { rows: 100, cols: 100, per_column: 5, ..Default::default()
-/// }.matrix::<f64>()?; let interrupt = Interrupt::default(); assert!(interrupt.during(||
+/// }.matrix()?; let interrupt = Interrupt::default(); assert!(interrupt.during(||
 /// reference::multiply(&a, &a)).is_ok()); interrupt.raise(); // from any thread
 /// assert!(matches!(interrupt.during(|| reference::multiply(&a, &a)), Err(Error::Interrupted)));
 /// # Ok::<(), Error>(())
