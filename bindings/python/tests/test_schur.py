@@ -103,6 +103,8 @@ def test_what_does_not_fit_is_refused(places):
     for arguments, options, words in cases:
         with pytest.raises(blockmul.BadInput, match=words):
             blockmul.schur(*arguments, **options)
+    with pytest.raises(TypeError, match="damping: '1' is not a number"):
+        blockmul.schur(u, w, v, b_u, b_v, damping="1")
     with pytest.raises(TypeError, match="b_u"):
         blockmul.schur(u, w, v, b_u.astype(int), b_v)
     full = (v + 0.01 * sp.bsr_array(np.ones(v.shape), blocksize=(3, 3))).tobsr((3, 3))

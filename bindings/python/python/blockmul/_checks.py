@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -41,6 +42,15 @@ def numbers(name: str, given: object, *shape: int | str) -> Floats:
     made = np.require(found, np.float64, ("C", "A"))
     check_finite(name, made)
     return made
+
+
+def share(name: str, given: Any) -> float:
+    """Refuses what is not a finite number from 0 on."""
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__float__"):
+        raise TypeError(f"{name}: {given!r} is not a number")
+    if not (math.isfinite(given) and given >= 0):
+        raise BadInput(f"{name}: {given} is not a finite number from 0 on")
+    return float(given)
 
 
 def check_finite(name: str, made: Floats) -> None:

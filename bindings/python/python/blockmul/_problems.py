@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 import warnings
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _blockmul
 from ._calls import where
-from ._checks import Floats, array, check_length, held, indices, matrices, numbers
+from ._checks import Floats, array, check_length, held, indices, matrices, numbers, share
 from ._errors import BadInput
 from ._passed import BundleArrays, Each, Facts, GraphArrays, Names, Options
 from ._summary import Dominant, Iteration, Summary, Times
@@ -159,13 +158,7 @@ def _options(
         raise TypeError(f"iterations: {iterations!r} is not a number of iterations")
     if not 0 <= operator.index(iterations) < 2**32:
         raise BadInput(f"iterations: {iterations} is not from 0 to less than 2**32")
-    shares = []
-    for name, given in (("tolerance", tolerance), ("damping", damping)):
-        if isinstance(given, (str, bytes)) or not hasattr(given, "__float__"):
-            raise TypeError(f"{name}: {given!r} is not a number")
-        if not (math.isfinite(given) and given >= 0):
-            raise BadInput(f"{name}: {given} is not a finite number from 0 on")
-        shares.append(float(given))
+    shares = share("tolerance", tolerance), share("damping", damping)
     return Options(loss, str(method), str(linear), str(start), operator.index(iterations), *shares)
 
 

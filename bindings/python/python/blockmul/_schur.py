@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _blockmul
 from ._calls import keep, where
+from ._checks import share
 from ._errors import BadInput
 from ._sparse import built, check_real, common_dtype, compressed, flat, in_format, may_be_narrow, sparse
 
@@ -51,10 +52,7 @@ def _vector(name: str, x: Any, dtype: np.dtype[Any] | None, size: int) -> NDArra
 def _damping(damping: float, kind: str) -> tuple[str, float]:
     if kind not in ("marquardt", "levenberg"):
         raise BadInput(f"damping_kind: {kind!r} is not 'marquardt' or 'levenberg'")
-    by = float(damping)
-    if not (np.isfinite(by) and by >= 0):
-        raise BadInput(f"damping: {damping} is not a finite number from 0 on")
-    return kind, by
+    return kind, share("damping", damping)
 
 
 def schur(
