@@ -101,7 +101,6 @@ impl<T> Buffer<T> {
 
     /// The OpenCL handle. This function does not record that a queue uses the memory, so commands
     /// of the device's queues must get the handle from `raw_on`.
-    #[cfg(any(test, feature = "ocl"))]
     pub(crate) fn raw(&self) -> cl_mem {
         self.memory.raw()
     }

@@ -103,6 +103,12 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         RawMatrix { nrows, ncols, nnz, shape, stride, col_ptr, row_idx, values: self.cbc.values.hand_out() }
     }
 
+    /// Whether the values of both matrices are in one buffer, which an application may have lent
+    /// twice.
+    pub fn shares_values(&self, other: &Self) -> bool {
+        self.cbc.nnz() > 0 && self.cbc.values.raw() == other.cbc.values.raw()
+    }
+
     /// Transfers the buffers of the matrix to the caller, who must release each once. The buffers
     /// may be longer than the matrix needs.
     ///

@@ -2,7 +2,7 @@
 use crate::{
     errors::{of_class, raised, refused},
     kept::Kept,
-    running::{Size, detached},
+    running::{Size, check_no_handler, detached},
 };
 use blockmul::{Error, device::DeviceKind};
 use pyo3::prelude::*;
@@ -198,20 +198,11 @@ impl Device {
     }
 
     /// The device of the adopted queue `queue`, by its handle. `adopt` makes it if there is none.
-    pub fn adopted(queue: usize, adopt: impl FnOnce() -> PyResult<blockmul::Device>) -> PyResult<Self> {
+    pub fn adopted(queue: usize, adopt: impl FnOnce() -> blockmul::Result<blockmul::Device>) -> PyResult<Self> {
         check_process()?;
-        let mut all = ADOPTED.lock().unwrap_or_else(PoisonError::into_inner);
-        let device = match all.get(&queue).and_then(Weak::upgrade) {
-            Some(device) => device,
-            None => {
-                let device = adopt()?;
-                tell_of_compiling(&device);
-                let device = Arc::new(Kept::new(device));
-                all.retain(|_, device| device.strong_count() > 0);
-                all.insert(queue, Arc::downgrade(&device));
-                device
-            }
-        };
+        // An exception is made without the lock, for which another thread may wait while it holds
+        // the interpreter's lock.
+        let device = adopted_once(queue, adopt).map_err(raised)?;
         Ok(Self { adopted: Some(Adopted(device.clone())), ..Self::from(device.info()) })
     }
 
@@ -228,6 +219,23 @@ impl Device {
             None => format!("<blockmul.Device {index}: {name} ({platform})>"),
         }
     }
+}
+
+/// The device of an adopted queue, adopted once.
+fn adopted_once(
+    queue: usize,
+    adopt: impl FnOnce() -> blockmul::Result<blockmul::Device>,
+) -> blockmul::Result<Arc<Kept<blockmul::Device>>> {
+    let mut all = ADOPTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(device) = all.get(&queue).and_then(Weak::upgrade) {
+        return Ok(device);
+    }
+    let device = adopt()?;
+    tell_of_compiling(&device);
+    let device = Arc::new(Kept::new(device));
+    all.retain(|_, device| device.strong_count() > 0);
+    all.insert(queue, Arc::downgrade(&device));
+    Ok(device)
 }
 
 /// Waits for the commands of all devices. Some drivers crash if the process ends before.
@@ -249,7 +257,7 @@ pub fn finish(py: Python<'_>) {
 }
 
 /// Remembers the process.
-fn process() -> u32 {
+pub fn process() -> u32 {
     let own = std::process::id();
     match PROCESS.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => own,
@@ -262,7 +270,9 @@ pub fn in_child() -> bool {
     process() != std::process::id()
 }
 
+/// Refuses OpenCL in a forked child, and in a signal's handler that runs during a call.
 pub fn check_process() -> PyResult<()> {
+    check_no_handler()?;
     match in_child() {
         false => Ok(()),
         true => Err(of_class(
@@ -278,11 +288,16 @@ pub fn check_process() -> PyResult<()> {
 /// The device that `name` names, opened once.
 fn opened(name: &str) -> PyResult<blockmul::Device> {
     check_process()?;
+    // An exception is made without the lock, as in `Device::adopted`.
+    opened_once(name).map_err(raised)
+}
+
+fn opened_once(name: &str) -> blockmul::Result<blockmul::Device> {
     let mut all = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(Some(device)) = all.get(name) {
         return Ok(device.clone());
     }
-    let device = blockmul::Device::select(name).map_err(raised)?;
+    let device = blockmul::Device::select(name)?;
     tell_of_compiling(&device);
     // One device has several names: its index, parts of its name.
     let same = all.values().flatten().find(|other| other.info().index == device.info().index).cloned();

@@ -19,14 +19,25 @@ use blockmul::{
 use pyo3::{
     exceptions::PyTypeError,
     prelude::*,
-    types::{PyBool, PyDict, PyInt},
+    types::{PyBool, PyDict, PyInt, PyType},
 };
 
 /// The address of a handle: an attribute `int_ptr`, or a number.
 struct Handle(usize);
 
 impl Handle {
-    fn of(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// The handle of an object, which is a `class` if it is one of pyopencl.
+    fn of(name: &str, object: &Bound<'_, PyAny>, class: &str) -> PyResult<Self> {
+        let of = object.get_type();
+        if of.module()?.to_cow()?.starts_with("pyopencl") {
+            let mut names = Vec::new();
+            for base in of.mro() {
+                names.push(base.cast::<PyType>()?.name()?.to_string());
+            }
+            if !names.iter().any(|name| name == class) {
+                return Err(PyTypeError::new_err(format!("{name}: {} is not a pyopencl.{class}", names[0])));
+            }
+        }
         let number = match object.getattr_opt("int_ptr")? {
             Some(number) => number,
             None if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() => object.clone(),
@@ -51,12 +62,17 @@ pub struct Marker(Kept<blockmul::foreign::Marker>);
 
 #[pymethods]
 impl Marker {
-    /// The address of the event, which is valid while the marker lives.
+    /// The address of the event, which is valid while the marker lives: keep it in a variable.
     #[getter]
     fn int_ptr(&self) -> PyResult<usize> {
         check_process()?;
         let event = self.0.raw().map_err(raised)?;
         Ok(event.map_or(0, |event| event as usize))
+    }
+
+    /// The event as one of pyopencl, which may live longer than the marker.
+    fn to_pyopencl<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("pyopencl")?.getattr("Event")?.call_method1("from_int_ptr", (self.int_ptr()?,))
     }
 
     /// Waits until everything before the marker has ended.
@@ -75,9 +91,9 @@ impl Device {
     /// The device of a queue of pyopencl. Its commands go to this queue.
     #[staticmethod]
     fn from_queue(queue: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let Handle(address) = Handle::of("queue", queue)?;
+        let Handle(address) = Handle::of("queue", queue, "CommandQueue")?;
         // SAFETY: the caller guarantees that the handle is that of a queue.
-        Self::adopted(address, || unsafe { blockmul::Device::adopt_queue(address as RawQueue) }.map_err(raised))
+        Self::adopted(address, || unsafe { blockmul::Device::adopt_queue(address as RawQueue) })
     }
 
     /// The address of the device's context, for `pyopencl.Context.from_int_ptr`.
@@ -100,15 +116,17 @@ impl Device {
 
     /// Makes all commands enqueued from now on wait for events of pyopencl, or for markers.
     fn wait_for(&self, py: Python<'_>, events: &Bound<'_, PyAny>) -> PyResult<()> {
-        let mut addresses = Vec::new();
-        for event in events.try_iter()? {
-            addresses.push(Handle::of("events", &event?)?.0);
-        }
+        let Ok(events) = events.try_iter() else {
+            return Err(PyTypeError::new_err("events: is no list of events: use [event]"));
+        };
+        // They are held during the call.
+        let events = events.collect::<PyResult<Vec<_>>>()?;
+        let address = |event| Ok(Handle::of("events", event, "Event")?.0);
+        let addresses = events.iter().map(address).collect::<PyResult<Vec<_>>>()?;
         let device = self.opened()?;
         detached(py, || {
             let events: Vec<RawEvent> = addresses.iter().map(|&address| address as RawEvent).collect();
-            // SAFETY: the caller guarantees that the handles are those of events. `events` of
-            // Python holds them during the call.
+            // SAFETY: the caller guarantees that the handles are those of events.
             unsafe { device.wait_for(&events) }
         })
     }
@@ -182,7 +200,7 @@ fn in_words_of_scipy(error: &Error) -> String {
 
 /// The address of a buffer, or null for `None`, which stands for an empty one.
 fn memory(name: &str, object: &Bound<'_, PyAny>) -> PyResult<usize> {
-    if object.is_none() { Ok(0) } else { Ok(Handle::of(name, object)?.0) }
+    if object.is_none() { Ok(0) } else { Ok(Handle::of(name, object, "MemoryObjectHolder")?.0) }
 }
 
 /// A matrix over buffers of an application, which are kept and not copied. `owners` are kept too.

@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = true)]
 fn _blockmul(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    devices::process();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<devices::Device>()?;
     module.add_class::<products::Plan>()?;

@@ -122,8 +122,10 @@ pub fn bundle_adjust<'py>(
         let start = problem.start().into();
         Ok((AnyProblem::Bundle(problem), Begun { origin, notes, ..Begun::new(start) }))
     })?;
-    let ended = begun.solve(py, &problem, device, options.options(), each)?;
+    // The callback may write into the arrays.
     let (mut cameras, mut points) = (arrays.cameras.as_slice()?.to_vec(), arrays.points.as_slice()?.to_vec());
+    drop(arrays);
+    let ended = begun.solve(py, &problem, device, options.options(), each)?;
     if let (AnyProblem::Bundle(problem), Some(AnyState::Bundle(state))) = (&problem, ended.state()) {
         let mut solved = problem.with_state(state.clone());
         if let Some(origin) = ended.begun.origin {

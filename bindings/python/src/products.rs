@@ -3,7 +3,7 @@ use crate::{
     arrays::{self, Arrays, Checked, Compressed, Numbers},
     devices::{Place, Wanted, check_process},
     errors::{raised, refused},
-    running::{Size, watched},
+    running::{Size, check_no_handler, watched},
 };
 use blockmul::{
     BlockShape, DeviceMatrix, Part, Planned, Product, Semiring,
@@ -139,14 +139,21 @@ pub fn gram<'py>(
         _ => Part::Full,
     };
     // A row of n entries has n² products.
-    let lengths = a.pattern().col_ptr().windows(2).map(|ends| ends[1] - ends[0]);
-    let by_rows = a.kind().is_row_major();
-    let work = lengths.map(|n| if by_rows { n * n } else { 8 * n }).sum::<u64>() * a.shape().area() as u64;
+    let pattern = a.pattern();
+    let products: u64 = match a.kind().is_row_major() {
+        true => pattern.col_ptr().windows(2).map(|ends| (ends[1] - ends[0]).pow(2)).sum(),
+        false => {
+            let mut lengths = vec![0u64; pattern.nrows()];
+            pattern.row_idx().iter().for_each(|&row| lengths[row as usize] += 1);
+            lengths.iter().map(|n| n * n).sum()
+        }
+    };
+    let work = products.saturating_mul((a.shape().area() * a.shape().cols()) as u64);
     let place = Place::of(device, work, is_double(a))?;
     let computed = watched(py, threads, place.size(work), || match &place {
         Place::Host => {
             let begun = Instant::now();
-            Ok((reference::gram_any(a, part)?, Ran::new(place.name(), work, "host", begun)))
+            Ok((reference::gram_any(a, part)?, Ran::new(place.name(), products, "host", begun)))
         }
         Place::Device(device) => {
             let a = device.upload_any(a)?;
@@ -345,8 +352,10 @@ impl Plan {
             kept.check(name, found)?;
         }
         if self.on_device {
-            check_process()?;
-        }
+            check_process()?
+        } else {
+            check_no_handler()?
+        };
         let begun = Instant::now();
         // This thread locks the plan. A thread of the pool that computes may begin another
         // execution while it waits for parts of the first, and would wait for its own lock.

@@ -238,6 +238,9 @@ impl DevicePlan {
             let mut locks = Locks::new(&factors.stored(), Some(into));
             let mut written = locks.written.take().expect("`out` is locked");
             let [left, right] = factors.stored().map(|stored| locks.of(stored));
+            if written.shares_values(left) || written.shares_values(right) {
+                return Err(blockmul::Error::Argument("out: has the buffer of one of the factors".into()));
+            }
             self.plan.execute((left, right), &mut **written).map(drop)
         })?;
         let products = self.plan.cost().products;

@@ -4,6 +4,7 @@ use blockmul::extra::host::Interrupt;
 use pyo3::prelude::*;
 use std::{
     any::Any,
+    cell::Cell,
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -20,6 +21,24 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Multiplications from which a call looks for signals. A call with fewer takes some milliseconds,
 /// and runs on the thread that calls.
 const LONG: u64 = 1 << 22;
+
+thread_local! {
+    /// Whether this thread runs handlers of signals while a call waits, which may hold locks.
+    static HANDLES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Refuses a call by a handler of a signal that runs during another call of the same thread. It
+/// might wait for a lock that the other call holds.
+pub fn check_no_handler() -> PyResult<()> {
+    match HANDLES.get() {
+        true => Err(of_class(
+            "Error",
+            "a signal's handler uses a device or a plan while its thread waits for another call of blockmul".into(),
+            Vec::new(),
+        )),
+        false => Ok(()),
+    }
+}
 
 /// The size of a computation, which says whether a user may want to interrupt it.
 #[derive(Clone, Copy)]
@@ -86,7 +105,10 @@ fn watch<'scope, R: Send + 'scope>(
                 Ok(computed) => return (Some(computed), signal),
                 Err(RecvTimeoutError::Disconnected) => return (None, signal),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    HANDLES.set(true);
+                    let handled = Python::attach(|py| py.check_signals());
+                    HANDLES.set(false);
+                    if let Err(error) = handled {
                         interrupt.raise();
                         signal = Some(error);
                     }

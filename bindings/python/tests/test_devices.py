@@ -146,6 +146,16 @@ def test_small_products_run_on_the_host():
     assert blockmul.report()["device"] == "host"
 
 
+@pytest.mark.parametrize("form, block", [("csr", None), ("csc", None), ("bsr", (2, 3))])
+def test_a_gram_counts_products_of_entries_everywhere(places, form, block):
+    a, counts = random(form, block=block), set()
+    for place in places:
+        blockmul.gram(a, device=place)
+        counts.add(blockmul.report()["products"])
+    lengths = np.diff(a.indptr if form != "csc" else a.tocsr().indptr)
+    assert counts == {int((lengths**2).sum())}
+
+
 def test_a_report_is_of_its_thread():
     a = random()
     blockmul.multiply(a, a, device="host")
@@ -365,3 +375,25 @@ print(any(begun + quarter < tick < ended - quarter for tick in ticks))
 """
     ran = python("-c", script)
     assert ran.stdout == "True\n", ran
+
+
+MISSING = """
+import sys, threading
+import blockmul, numpy as np, scipy.sparse as sp
+sys.setswitchinterval(1e-6)
+a = sp.eye_array(5, format="csr")
+def ask():
+    for _ in range(300):
+        try:
+            blockmul.multiply(a, a, device="no such device")
+        except blockmul.NoDevice:
+            pass
+threads = [threading.Thread(target=ask) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print("done")
+"""
+
+
+def test_threads_that_are_refused_do_not_wait_for_each_other():
+    assert python("-c", MISSING).stdout == "done\n"

@@ -84,3 +84,26 @@ def test_errors_have_the_numbers_of_their_messages():
     for kind, is_also in ((blockmul.NoFile, FileNotFoundError), (blockmul.FileFailed, OSError)):
         error = kind("none.txt: no such file", {"path": "none.txt", "errno": 2})
         assert isinstance(error, is_also) and str(error) == "none.txt: no such file" and error.numbers["errno"] == 2
+
+
+def test_a_handler_that_uses_a_busy_plan_is_refused():
+    a = sp.csr_array(np.random.default_rng(1).random((600, 600)))
+    plan = blockmul.Plan(a, a, device="host", threads=1)
+    said = []
+
+    def handler(*_):
+        try:
+            plan.execute(a, a)
+        except blockmul.Error as error:
+            said.append(str(error))
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        while not said:
+            plan.execute(a, a)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert "a signal's handler" in said[0]
+    plan.execute(a, a)

@@ -354,3 +354,17 @@ def test_files_of_isam_and_toro(tmp_path):
         assert blockmul.read_g2o(path, edges="isam").information[0, 0, 0] == 16
     with pytest.raises(blockmul.BadInput, match="edges: 'g2o' is not"):
         blockmul.read_g2o(path, edges="g2o")
+
+
+def test_a_callback_may_write_into_the_arrays():
+    given = [array.copy() for array in scene(error=0.005)]
+    kept = given[0][:2].copy()
+
+    def overwrite(_):
+        given[0][:] = 9
+        given[1][:] = 9
+
+    cameras, points, summary = bundle_adjust(*given, hold=[0, 1], callback=overwrite)
+    expected = bundle_adjust(*scene(error=0.005), hold=[0, 1])
+    assert summary.cost == expected.summary.cost and cameras[:2].tobytes() == kept.tobytes()
+    assert (cameras.tobytes(), points.tobytes()) == (expected.cameras.tobytes(), expected.points.tobytes())

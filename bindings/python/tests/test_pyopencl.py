@@ -205,7 +205,7 @@ def test_two_queues_take_turns_by_events(context, adopted):
             other.flush()
             adopted.wait_for([written])
             plan.execute(on_a, on_a.T, out=c)
-            cl.enqueue_copy(other, found, values.data, wait_for=[event_of(adopted.marker())])
+            cl.enqueue_copy(other, found, values.data, wait_for=[adopted.marker().to_pyopencl()])
             np.testing.assert_array_equal(found, expected * step**2)
 
 
@@ -374,7 +374,7 @@ def executions():
         written = cl.enqueue_copy(other, of_a[2].data, a.data, is_blocking=False)
         device.wait_for([written])
         plan.execute(on_a, on_a, out=c)
-        cl.enqueue_copy(other, found, values.data, wait_for=[cl.Event.from_int_ptr(device.marker().int_ptr)])
+        cl.enqueue_copy(other, found, values.data, wait_for=[device.marker().to_pyopencl()])
 executions()
 before = held()
 executions(), executions()
@@ -432,7 +432,7 @@ def test_what_does_not_fit_is_refused(device, queue, adopted):
     raises(TypeError, "queue: NoneType", lambda: blockmul.Device.from_queue(None))
     raises(bad, "queue: the handle is null", lambda: blockmul.Device.from_queue(0))
     raises(TypeError, "events: str", lambda: adopted.wait_for("e"))
-    raises(TypeError, "not iterable", lambda: adopted.wait_for(5))
+    raises(TypeError, "use [event]", lambda: adopted.wait_for(5))
     same(on_a, a)
 
 
@@ -497,7 +497,7 @@ def test_threads_enqueue_on_one_device(context, adopted):
                 adopted.wait_for([written])
                 plan.execute(on_a, on_a.T, out=c)
                 found = np.empty(values.shape)
-                cl.enqueue_copy(other, found, values.data, wait_for=[event_of(adopted.marker())])
+                cl.enqueue_copy(other, found, values.data, wait_for=[adopted.marker().to_pyopencl()])
                 np.testing.assert_array_equal(found, expected * step**2)
         except BaseException as error:
             failures.append(error)
@@ -508,3 +508,36 @@ def test_threads_enqueue_on_one_device(context, adopted):
     for worker in workers:
         worker.join(60)
     assert failures == [] and not any(worker.is_alive() for worker in workers)
+
+
+def test_events_live_until_the_device_waits(queue, adopted):
+    device = adopted
+    device.wait_for(cl.enqueue_marker(queue) for _ in range(20))
+    events = [device.marker().to_pyopencl() for _ in range(20)]
+    device.finish()
+    assert all(event.command_execution_status == cl.command_execution_status.COMPLETE for event in events)
+
+
+def test_other_objects_of_pyopencl_are_refused(queue, adopted):
+    device = adopted
+    for wrong in (queue.context, queue.device):
+        with pytest.raises(TypeError, match="queue: .* is not a pyopencl.CommandQueue"):
+            blockmul.Device.from_queue(wrong)
+    with pytest.raises(TypeError, match="events: CommandQueue is not a pyopencl.Event"):
+        device.wait_for([queue])
+    with pytest.raises(TypeError, match=r"use \[event\]"):
+        device.wait_for(cl.enqueue_marker(queue))
+    with pytest.raises(TypeError, match="is not a pyopencl.MemoryObjectHolder"):
+        blockmul.DeviceVector.from_buffer(queue, device=device, dtype=np.float64, size=3)
+
+
+def test_a_result_over_the_buffer_of_a_factor_is_refused(queue, adopted):
+    device = adopted
+    a = sp.csr_array(np.ones((5, 5)))
+    arrays = [cl.array.to_device(queue, array) for array in (a.indptr, a.indices, a.data)]
+    one, same = (
+        blockmul.DeviceMatrix.from_buffers("csr", a.shape, None, a.dtype, *arrays, device=device) for _ in range(2)
+    )
+    plan = blockmul.Plan(one, one)
+    with pytest.raises(blockmul.BadInput, match="out: has the buffer of one of the factors"):
+        plan.execute(one, one, out=same)

@@ -22,7 +22,8 @@ def report() -> Report | None:
     """What the last call of this thread ran on and by which method.
 
     Returns a dict with `device` ("host" or the device's name), `method`, `products` (of entries)
-    and `milliseconds` (without conversions and transfers), or None before the first call.
+    and `milliseconds` (without conversions; without transfers for products of sparse matrices), or None
+    before the first call.
     """
     return getattr(_last, "ran", None)
 

@@ -20,9 +20,9 @@ Indices: TypeAlias = NDArray[np.uint32]
 
 def array(name: str, given: object) -> NDArray[Any]:
     """Refuses what is not an array of NumPy."""
-    if not isinstance(given, np.ndarray):
+    if not isinstance(given, np.ndarray) or isinstance(given, np.ma.MaskedArray):
         raise TypeError(f"{name}: {type(given).__name__} is not a NumPy array")
-    return given
+    return np.asarray(given)
 
 
 def place(name: str, index: Sequence[Any]) -> str:
@@ -48,9 +48,13 @@ def share(name: str, given: Any) -> float:
     """Refuses what is not a finite number from 0 on."""
     if isinstance(given, (str, bytes)) or not hasattr(given, "__float__"):
         raise TypeError(f"{name}: {given!r} is not a number")
-    if not (math.isfinite(given) and given >= 0):
+    try:
+        found = float(given)
+    except OverflowError:
+        found = math.inf
+    if not (math.isfinite(found) and found >= 0):
         raise BadInput(f"{name}: {given} is not a finite number from 0 on")
-    return float(given)
+    return found
 
 
 def check_finite(name: str, made: Floats) -> None:

@@ -129,7 +129,7 @@ def read_g2o(path: _Path, *, edges: Literal["isam", "toro"] | None = None) -> Gr
     warning says how, if there was a choice. `edges` chooses between iSAM and TORO for a file that
     may be of either.
     """
-    if edges not in (None, "isam", "toro"):
+    if not isinstance(edges, str | None) or edges not in (None, "isam", "toro"):
         raise BadInput(f"edges: {edges!r} is not 'isam', 'toro' or None")
     read = _blockmul.read_graph(path, edges)
     for note in read.pop("notes"):
@@ -152,7 +152,7 @@ def _options(
     if loss is not None and not isinstance(loss, str):
         raise TypeError(f"loss: {loss!r} is not 'squared', 'huber:WIDTH', 'cauchy:WIDTH' or None")
     for name, given, known in (("method", method, _METHODS), ("linear", linear, _LINEAR), ("start", start, _STARTS)):
-        if given not in known:
+        if not isinstance(given, str) or given not in known:
             raise BadInput(f"{name}: {given!r} is not one of {', '.join(map(repr, known))}")
     if isinstance(iterations, bool) or not hasattr(iterations, "__index__"):
         raise TypeError(f"iterations: {iterations!r} is not a number of iterations")

@@ -174,7 +174,7 @@ def gram(
     a: Any, *, part: Literal["full", "lower", "upper"] = "full", device: Where = None, threads: int | None = None
 ) -> Any:
     """aᵀ·a, or its "lower" or "upper" triangle (`part`), in the kind and format of `a`."""
-    if part not in ("full", "lower", "upper"):
+    if not isinstance(part, str) or part not in ("full", "lower", "upper"):
         raise BadInput(f"part: {part!r} is not 'full', 'lower' or 'upper'")
     if _device.any_is_resident(a):
         return _device.gram(a, part, device, threads)

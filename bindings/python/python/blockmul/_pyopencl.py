@@ -121,8 +121,7 @@ def arrays(queue: Any, device: Device) -> Any:
             "queue: belongs to another context: make the device by Device.from_queue(queue), "
             "or the queue in pyopencl.Context.from_int_ptr(device.context_ptr)"
         )
-    marker = device.marker()
-    pyopencl.enqueue_barrier(queue, wait_for=[pyopencl.Event.from_int_ptr(marker.int_ptr)])
+    pyopencl.enqueue_barrier(queue, wait_for=[device.marker().to_pyopencl()])
 
     def array(shape: tuple[int, ...], dtype: np.dtype[Any], pointer: int) -> Any:
         if 0 in shape:

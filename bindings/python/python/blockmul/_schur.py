@@ -50,7 +50,7 @@ def _vector(name: str, x: Any, dtype: np.dtype[Any] | None, size: int) -> NDArra
 
 
 def _damping(damping: float, kind: str) -> tuple[str, float]:
-    if kind not in ("marquardt", "levenberg"):
+    if not isinstance(kind, str) or kind not in ("marquardt", "levenberg"):
         raise BadInput(f"damping_kind: {kind!r} is not 'marquardt' or 'levenberg'")
     return kind, share("damping", damping)
 
@@ -78,7 +78,7 @@ def schur(
     stored. `device` and `threads` are as in `multiply`.
     """
     device, threads = where(device, threads)
-    if part not in ("full", "lower"):
+    if not isinstance(part, str) or part not in ("full", "lower"):
         raise BadInput(f"part: {part!r} is not 'full' or 'lower'")
     of_damping = _damping(damping, damping_kind)
     given = sparse("u", u)

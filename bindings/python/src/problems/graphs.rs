@@ -198,8 +198,10 @@ pub fn pose_graph<'py>(
     let (_, device) = wanted_device(device)?;
     let begin = || begin(graph, loss, &options.start, &device);
     let (problem, begun) = watched(py, None, Size::OnDevice, begin)?;
-    let ended = begun.solve(py, &problem, device, options.options(), each)?;
+    // The callback may write into the arrays.
     let (poses, landmarks) = (arrays.poses.as_slice()?.to_vec(), arrays.landmarks.as_slice()?.to_vec());
+    drop(arrays);
+    let ended = begun.solve(py, &problem, device, options.options(), each)?;
     // After a failure the arrays are those of the start.
     let state = ended.state().unwrap_or(&ended.begun.state);
     let (poses, landmarks) = match (&problem, state) {

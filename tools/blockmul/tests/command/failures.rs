@@ -180,8 +180,8 @@ fn names_a_line(message: &str, path: &Path) -> bool {
 #[cfg(target_os = "linux")]
 fn memory_that_the_system_refuses_is_status_4() {
     let desk = Desk::new();
-    // A column is multiplied by a row. C is full, and takes 12 bytes for each of its 4.8 or 9 million
-    // entries.
+    // A column is multiplied by a row. C is full, and takes 12 bytes for each of its 4.8 or 9
+    // million entries.
     for cols in [2200, 3000] {
         desk.ok(&format!("generate uniform --rows 1 --cols {cols} --per-column 1 -q -o {cols}.mtx"));
     }
