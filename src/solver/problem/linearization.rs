@@ -44,7 +44,7 @@ pub trait LeastSquares: Sync {
     /// [`Error::Length`] for a vector of another length than its group of unknowns.
     fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State>;
 
-    /// Checks that steps need no damping. [`minimize`](crate::solver::least_squares::minimize)
+    /// Checks that steps need no damping. `solver::least_squares::minimize` (feature `faer`)
     /// calls this function before Gauss-Newton steps. By default all problems pass.
     ///
     /// # Errors
