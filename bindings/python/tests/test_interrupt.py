@@ -13,7 +13,7 @@ import scipy.sparse as sp
 @pytest.fixture(scope="module")
 def dense():
     """A matrix whose square takes a while."""
-    return sp.csr_array(np.random.default_rng(1).random((900, 900)))
+    return sp.csr_array(np.random.default_rng(1).random((400, 400)))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_handler_that_does_not_raise_changes_nothing(dense):
     before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.perf_counter()))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.02)
-        part = dense[:, :600]
+        part = dense[:, :400]
         begun = time.perf_counter()
         found = blockmul.multiply(part.T, part, device="host", threads=1)
         ended = time.perf_counter()
@@ -87,7 +87,7 @@ def test_errors_have_the_numbers_of_their_messages():
 
 
 def test_a_handler_that_uses_a_busy_plan_is_refused():
-    a = sp.csr_array(np.random.default_rng(1).random((600, 600)))
+    a = sp.csr_array(np.random.default_rng(1).random((400, 400)))
     plan = blockmul.Plan(a, a, device="host", threads=1)
     said = []
 
