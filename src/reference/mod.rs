@@ -114,7 +114,16 @@ pub fn multiply_any<'a, 'b>(
 
 /// Number of products of entries (blocks) of A·B: the expansion size (Polok 2015, equation 1).
 pub fn products<M: HostMatrix>(a: &M, b: &M) -> u64 {
-    let (a, b) = (a.view(), b.view());
+    products_any(a.view(), b.view())
+}
+
+/// Like [`products`], for matrices whose element type and format are known at run time only, both
+/// stored by rows or both by columns. The result is 0 if their inner sizes differ.
+pub fn products_any<'a, 'b>(a: impl Into<AnyView<'a>>, b: impl Into<AnyView<'b>>) -> u64 {
+    let (a, b) = (a.into(), b.into());
+    if a.ncols() != b.nrows() {
+        return 0;
+    }
     let (x, y) = if a.kind.is_row_major() { (b, a) } else { (a, b) };
     let (x, y) = (Columns::from(x.pattern), Columns::from(y.pattern));
     (0..y.ncols()).map(|col| x.products(y, col)).sum()

@@ -57,19 +57,9 @@ fn result<'py>(py: Python<'py>, (c, ran): (AnyMatrix, Ran), narrow: bool) -> Res
     Ok((arrays::handed(py, c, narrow), ran.into_dict(py)?))
 }
 
-/// Number of products of entries of A·B. Both are stored in one order.
-fn products_of(a: AnyView<'_>, b: AnyView<'_>) -> u64 {
-    let (x, y) = if a.kind().is_row_major() { (b.pattern(), a.pattern()) } else { (a.pattern(), b.pattern()) };
-    if x.ncols() != y.nrows() {
-        return 0;
-    }
-    let col_ptr = x.col_ptr();
-    y.row_idx().iter().map(|&k| col_ptr[k as usize + 1] - col_ptr[k as usize]).sum()
-}
-
 /// Numbers of products of entries and of multiplications of numbers in A·B.
 fn work_of(a: AnyView<'_>, b: AnyView<'_>) -> (u64, u64) {
-    let products = products_of(a, b);
+    let products = reference::products_any(a, b);
     (products, products.saturating_mul((a.shape().area() * b.shape().cols()) as u64))
 }
 
@@ -99,7 +89,7 @@ pub fn multiply<'py>(
     let given = method.is_some();
     let method: Method = method.map_or(Ok(Method::Auto), str::parse).map_err(raised)?;
     if given && matches!(place, Place::Host) {
-        return Err(refused("method", "is for devices: give device=\"auto\" or a device"));
+        return Err(refused("method", "is for devices: give device=\"gpu\", or another one of blockmul.devices()"));
     }
     if method.needs_mask() {
         return Err(refused("method", format_args!("{method} is for masked()")));
@@ -351,11 +341,10 @@ impl Plan {
         for ((name, kept), &found) in ["a", "b"].into_iter().zip(&self.kept).zip(&factors) {
             kept.check(name, found)?;
         }
+        check_no_handler()?;
         if self.on_device {
-            check_process()?
-        } else {
-            check_no_handler()?
-        };
+            check_process()?;
+        }
         let begun = Instant::now();
         // This thread locks the plan. A thread of the pool that computes may begin another
         // execution while it waits for parts of the first, and would wait for its own lock.

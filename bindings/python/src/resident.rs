@@ -24,7 +24,7 @@ pub type OfMatrix = Kept<DeviceMatrix<AnyMatrix>>;
 pub type OfVector = Kept<DeviceVector<Any>>;
 pub type Applies = Kept<[Option<Arc<Apply<AnyMatrix>>>; 2]>;
 
-/// What does not change while a matrix on a device lives.
+/// The properties of a matrix on a device. They do not change while it lives.
 #[derive(Clone, Copy)]
 pub struct Facts {
     pub kind: MatrixKind,

@@ -105,9 +105,9 @@ fn watch<'scope, R: Send + 'scope>(
                 Ok(computed) => return (Some(computed), signal),
                 Err(RecvTimeoutError::Disconnected) => return (None, signal),
                 Err(RecvTimeoutError::Timeout) => {
-                    HANDLES.set(true);
+                    let outer = HANDLES.replace(true);
                     let handled = Python::attach(|py| py.check_signals());
-                    HANDLES.set(false);
+                    HANDLES.set(outer);
                     if let Err(error) = handled {
                         interrupt.raise();
                         signal = Some(error);

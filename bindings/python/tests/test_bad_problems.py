@@ -75,7 +75,7 @@ BAD_GRAPHS = [
     ("information", IDENTITIES * np.nan, ValueError, "information[0, 0, 0]: nan"),
     ("landmarks", np.ones((4, 2)), ValueError, "landmarks: has the shape (4, 2), not (n, 3)"),
     ("landmarks", None, ValueError, "landmarks: missing, but sightings"),
-    ("sightings", None, TypeError, "sightings: NoneType is not a NumPy array"),
+    ("sightings", None, ValueError, "sightings: missing, but landmarks are given"),
     ("sightings", np.ones((16, 3), np.float16), TypeError, "sightings: float16"),
     ("sighting_pose", changed("sighting_pose", 1, 99), ValueError, "sighting_pose[1] is 99"),
     ("sighting_landmark", changed("sighting_landmark", 1, 4), ValueError, "sighting_landmark[1] is 4"),

@@ -385,6 +385,11 @@ def pose_graph(
             raise BadInput("landmarks: missing, but sightings, names or a hold of landmarks are given")
         sighting_pose = sighting_landmark = np.zeros(0, np.int64)
         sightings = np.zeros((0, width))
+    else:
+        needed = {"sighting_pose": sighting_pose, "sighting_landmark": sighting_landmark, "sightings": sightings}
+        for name, given_one in needed.items():
+            if given_one is None:
+                raise BadInput(f"{name}: missing, but landmarks are given")
     known = numbers("landmarks", np.zeros((0, width)) if landmarks is None else landmarks, "n", width)
     seen = numbers("sightings", sightings, "k", width)
     seeing, seen_one = indices("sighting_pose", sighting_pose, len(places)), indices(

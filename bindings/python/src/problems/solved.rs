@@ -155,7 +155,7 @@ impl Ended {
         Ok(of)
     }
 
-    /// What the command prints.
+    /// The text that the command prints for such a solution.
     fn text(&self, problem: &AnyProblem, left: &[LeftOut], without: &str, ending: Option<String>) -> String {
         let Self { begun, solution, device } = self;
         let mut lines = vec![format!("device: {} ({})", device.info().name, device.info().platform)];
