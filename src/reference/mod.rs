@@ -51,7 +51,7 @@ pub use wrapping::IntegerSums;
 
 use crate::{
     Error, Pattern, Result, Semiring,
-    gustavson::{Columns, Factors},
+    gustavson::Factors,
     host::{Interrupt, memory},
     matrix::{AnyMatrix, AnyView, HostMatrix, MatrixType},
 };
@@ -125,8 +125,8 @@ pub fn products_any<'a, 'b>(a: impl Into<AnyView<'a>>, b: impl Into<AnyView<'b>>
         return 0;
     }
     let (x, y) = if a.kind.is_row_major() { (b, a) } else { (a, b) };
-    let (x, y) = (Columns::from(x.pattern), Columns::from(y.pattern));
-    (0..y.ncols()).map(|col| x.products(y, col)).sum()
+    let col_ptr = x.pattern.col_ptr();
+    y.pattern.row_idx().iter().map(|&k| col_ptr[k as usize + 1] - col_ptr[k as usize]).sum()
 }
 
 /// Computes C = A·B for matrices of one element type, both stored by rows or both by columns.

@@ -10,6 +10,7 @@ blockmul are. Each result is compared with that of the host before anything is t
 import argparse
 import statistics
 import time
+import warnings
 
 import blockmul
 import numpy as np
@@ -84,7 +85,9 @@ def on_cupy(a):
 
 def matrix(name):
     path, _, side = name.partition(":")
-    a = sp.csr_array(scipy.io.mmread(path).tocsr().astype(np.float64))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the kind of matrix does not matter here
+        a = sp.csr_array(scipy.io.mmread(path).tocsr().astype(np.float64))
     return a.tobsr(blocksize=(int(side), int(side))) if side else a
 
 

@@ -17,8 +17,8 @@ use std::{
 
 /// Multiplications of a product from which a GPU is worth the transfers of A, B and C. Beside an
 /// H200 whose times include the transfers, 16 cores take 0.5 to 1.0 of the time for products of
-/// fewer multiplications. For larger ones they take 0.5 (blocks of 6x6) to 1.4 times (the square of
-/// `cnr-2000`) as long.
+/// fewer multiplications. For larger ones they take 0.5 (blocks of 6x6) to 1.4 times as long, and
+/// for the square of `cnr-2000` 0.9 and 1.4 in two runs.
 ///
 /// The host's own OpenCL device is taken only if it is asked for. It uses the same cores, and needs
 /// copies of A, B and C: with PoCL on two cores, the square of `cnr-2000` takes 585 ms there and
